@@ -1,0 +1,184 @@
+// Everything a game gets for free: the Python class of its states, and every generic algorithm on them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "bindings/interruptible.hpp"
+#include "core/state.hpp"
+#include "search/mcts.hpp"
+#include "search/minimax.hpp"
+#include "search/perft.hpp"
+#include "search/random_games.hpp"
+
+namespace rookery {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// A state as Python holds it: the Python game keeps alive the rules the state points to.
+template <GameState S>
+struct Handle {
+    nb::object game;
+    S state;
+};
+
+// A numpy array that owns `data`.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& data, std::initializer_list<std::size_t> shape) {
+    auto* owned = new std::vector<T>(std::move(data));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(owned->data(), shape, owner);
+}
+
+// A caller that wants neither progress nor a way to stop passes None.
+struct ControlOrNone {
+    Control own;
+    Control& control;
+    explicit ControlOrNone(Control* given) : control(given ? *given : own) {}
+};
+
+template <GameState S>
+void bind_algorithms(nb::class_<Handle<S>>& cls) {
+    using H = Handle<S>;
+    cls.def(
+        "perft",
+        [](const H& self, int depth, Control* given) {
+            if (depth < 0) throw nb::value_error("the depth must not be negative");
+            ControlOrNone call(given);
+            return interruptible(call.control, [&] { return perft(self.state, depth, call.control); });
+        },
+        "depth"_a, "control"_a = nb::none());
+    cls.def(
+        "random_games",
+        [](const H& self, std::int64_t games, std::uint64_t seed, int threads, Control* given) {
+            if (games < 0 || games > 1'000'000'000) throw nb::value_error("the number of games must be 0 to 10^9");
+            if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
+            ControlOrNone call(given);
+            std::vector<std::int32_t> lengths(games);
+            std::vector<Returns> returns(games);
+            interruptible(call.control, [&] {
+                random_games(self.state, seed, threads, std::span(lengths), std::span(returns), call.control);
+            });
+            const std::size_t players = self.state.rules().players();
+            std::vector<double> flat;
+            flat.reserve(games * players);
+            for (const auto& result : returns) flat.insert(flat.end(), result.begin(), result.begin() + players);
+            return std::make_pair(to_numpy(std::move(lengths), {static_cast<std::size_t>(games)}),
+                                  to_numpy(std::move(flat), {static_cast<std::size_t>(games), players}));
+        },
+        "games"_a, "seed"_a, "threads"_a, "control"_a = nb::none());
+    cls.def(
+        "mcts",
+        [](const H& self, std::int64_t simulations, double exploration, std::uint64_t seed, Control* given) {
+            if (simulations < 1) throw nb::value_error("the number of simulations must be at least 1");
+            ControlOrNone call(given);
+            const auto moves = interruptible(
+                call.control, [&] { return mcts(self.state, simulations, exploration, seed, call.control); });
+            std::vector<std::tuple<Action, std::int64_t, double>> rows;
+            for (const auto& move : moves) rows.emplace_back(move.action, move.visits, move.value);
+            return rows;
+        },
+        "simulations"_a, "exploration"_a, "seed"_a, "control"_a = nb::none());
+    cls.def(
+        "minimax",
+        [](const H& self, int depth, Control* given) {
+            ControlOrNone call(given);
+            const auto result = interruptible(call.control, [&] { return minimax(self.state, depth, call.control); });
+            std::vector<std::pair<Action, double>> rows;
+            for (const auto& move : result.moves) rows.emplace_back(move.action, move.value);
+            return std::make_pair(rows, result.nodes);
+        },
+        "depth"_a, "control"_a = nb::none());
+}
+
+// Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
+// The Python state of a game is a subclass of `State` that adds what people read: names, text and drawing.
+template <GameState S>
+std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::module_& m) {
+    using H = Handle<S>;
+    using Rules = typename S::Rules;
+    nb::class_<Rules> rules(m, "Rules");
+    rules.def_prop_ro("players", [](const Rules& self) { return self.players(); });
+    rules.def_prop_ro("num_actions", [](const Rules& self) { return self.num_actions(); });
+    rules.def_prop_ro("observation_shape", [](const Rules& self) {
+        const Shape shape = self.observation_shape();
+        return std::make_tuple(shape[0], shape[1], shape[2]);
+    });
+
+    nb::class_<H> state(m, "State");
+    // The copy comes first: the next overload takes any object.
+    state.def("__init__", [](H* self, const H& other) { new (self) H(other); }, "other"_a);
+    state.def(
+        "__init__",
+        [](H* self, nb::object game) {
+            const auto& r = nb::cast<const Rules&>(game.attr("rules"));
+            new (self) H{game, S(r)};
+        },
+        "game"_a);
+    state.def_prop_ro("game", [](const H& self) { return self.game; });
+    state.def("player", [](const H& self) { return static_cast<int>(self.state.player()); });
+    state.def("legal_actions", [](const H& self) {
+        ActionList actions;
+        self.state.legal_actions(actions);
+        return actions;
+    });
+    state.def("is_legal", [](const H& self, Action action) { return is_legal(self.state, action); }, "action"_a);
+    state.def("chance_outcomes", [](const H& self) {
+        ChanceList outcomes;
+        if (self.state.player() == kChance) chance_outcomes(self.state, outcomes);
+        return outcomes;
+    });
+    state.def(
+        "apply",
+        [](nb::handle py_self, Action action) {
+            H& self = nb::cast<H&>(py_self);
+            if (!is_legal(self.state, action)) {
+                const std::string where = nb::cast<std::string>(nb::str(py_self));
+                const std::string message = "action " + std::to_string(action) + " is not legal in " + where;
+                throw nb::value_error(message.c_str());
+            }
+            self.state.apply(action);
+        },
+        "action"_a);
+    // Calls the constructor of the Python subclass, so that a clone has its class.
+    const auto clone = [](nb::handle self) { return self.type()(self); };
+    state.def("clone", clone, nb::sig("def clone(self) -> Self"));
+    state.def("__copy__", clone, nb::sig("def __copy__(self) -> Self"));
+    state.def("__deepcopy__", [clone](nb::handle self, nb::handle) { return clone(self); }, "memo"_a,
+              nb::sig("def __deepcopy__(self, memo: object) -> Self"));
+    state.def("returns", [](const H& self) {
+        const int players = self.state.rules().players();
+        const Returns values = self.state.player() == kTerminal ? Returns(self.state.returns()) : Returns{};
+        return std::vector<double>(values.begin(), values.begin() + players);
+    });
+    state.def("key", [](const H& self) {
+        const std::string key = self.state.key();
+        return nb::bytes(key.data(), key.size());
+    });
+    state.def("observation", [](const H& self) {
+        const Shape shape = self.state.rules().observation_shape();
+        const auto planes = static_cast<std::size_t>(shape[0]), rows = static_cast<std::size_t>(shape[1]),
+                   columns = static_cast<std::size_t>(shape[2]);
+        std::vector<float> data(planes * rows * columns);
+        self.state.observe(data.data());
+        return to_numpy(std::move(data), {planes, rows, columns});
+    });
+    state.def("__eq__", [](const H& self, nb::handle other) {
+        H* same = nullptr;
+        return nb::try_cast(other, same) && same && self.game.is(same->game) && self.state.key() == same->state.key();
+    });
+    state.def("__hash__", [](const H& self) { return std::hash<std::string>{}(self.state.key()); });
+    state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
+    bind_algorithms(state);
+    return {rules, state};
+}
+
+}  // namespace rookery

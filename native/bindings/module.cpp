@@ -1,0 +1,38 @@
+// The extension module rookery._native: one submodule a game, and the adapter for games written in Python.
+#include "bindings/module.hpp"
+
+#include "bindings/bind_game.hpp"
+#include "bindings/py_state.hpp"
+
+namespace rookery {
+
+static void bind_control(nb::module_& m) {
+    nb::class_<Control>(m, "Control", "Watches and stops one long native call from another thread.")
+        .def(nb::init<>())
+        .def("stop", [](Control& self) { self.stop = true; }, "Ask the call to return what it has.")
+        .def_prop_ro("stopped", &Control::stopped)
+        .def_prop_ro("done", [](const Control& self) { return self.done.load(); }, "Units of work finished so far.");
+}
+
+static void bind_python_games(nb::module_& m) {
+    using H = Handle<PyState>;
+    nb::class_<H> state(m, "PyState", "Lets a state written in Python run in the native algorithms.");
+    state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
+    bind_algorithms(state);
+}
+
+NB_MODULE(_native, m) {
+#if defined(__x86_64__) && defined(__AVX2__)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) {
+        throw nb::import_error("this build of Rookery needs a processor with AVX2 and BMI2; build it from source with "
+                               "CMAKE_ARGS=-DROOKERY_ARCH=native");
+    }
+#endif
+    m.attr("CHANCE") = kChance;
+    m.attr("TERMINAL") = kTerminal;
+    bind_control(m);
+    bind_python_games(m);
+    bind_tenten(m);
+}
+
+}  // namespace rookery

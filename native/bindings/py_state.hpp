@@ -1,0 +1,116 @@
+// A game written in Python, seen as a state: it runs in every algorithm, at the speed of Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "core/state.hpp"
+
+namespace rookery {
+
+namespace nb = nanobind;
+
+struct PyRules {
+    int players_;
+    Action num_actions_;
+
+    int players() const { return players_; }
+    Action num_actions() const { return num_actions_; }
+    Shape observation_shape() const { return {0, 0, 0}; }
+};
+
+// Every method takes the GIL, because algorithms run without it. The object is owned here and never shared: copying
+// clones it.
+class PyState {
+public:
+    using Rules = PyRules;
+
+    explicit PyState(const Rules&) { throw std::logic_error("a Python game makes its own initial state"); }
+
+    explicit PyState(nb::object state) : object_(nb::cast<nb::object>(state.attr("clone")())) {
+        const nb::object game = state.attr("game");
+        rules_ = std::make_shared<const Rules>(nb::cast<int>(game.attr("players")),
+                                               nb::cast<Action>(game.attr("num_actions")));
+        if (rules_->players_ < 1 || rules_->players_ > 2) throw nb::value_error("a game has 1 or 2 players");
+    }
+
+    PyState(const PyState& other) : rules_(other.rules_) {
+        nb::gil_scoped_acquire gil;
+        object_ = nb::cast<nb::object>(other.object_.attr("clone")());
+    }
+    PyState(PyState&& other) noexcept : rules_(std::move(other.rules_)) {
+        nb::gil_scoped_acquire gil;
+        object_ = std::move(other.object_);
+    }
+    PyState& operator=(const PyState& other) {
+        if (this != &other) {
+            nb::gil_scoped_acquire gil;
+            rules_ = other.rules_;
+            object_ = nb::cast<nb::object>(other.object_.attr("clone")());
+        }
+        return *this;
+    }
+    PyState& operator=(PyState&& other) noexcept {
+        nb::gil_scoped_acquire gil;
+        rules_ = std::move(other.rules_);
+        object_ = std::move(other.object_);
+        return *this;
+    }
+    ~PyState() {
+        nb::gil_scoped_acquire gil;
+        object_.reset();
+    }
+
+    const Rules& rules() const { return *rules_; }
+
+    int player() const {
+        nb::gil_scoped_acquire gil;
+        return nb::cast<int>(object_.attr("player")());
+    }
+
+    void legal_actions(ActionList& actions) const {
+        nb::gil_scoped_acquire gil;
+        const nb::object list = object_.attr("legal_actions")();
+        for (nb::handle action : list) actions.push_back(nb::cast<Action>(action));
+    }
+
+    void chance_outcomes(ChanceList& outcomes) const {
+        nb::gil_scoped_acquire gil;
+        const nb::object list = object_.attr("chance_outcomes")();
+        for (nb::handle outcome : list) outcomes.push_back(nb::cast<std::pair<Action, double>>(outcome));
+    }
+
+    void apply(Action action) {
+        nb::gil_scoped_acquire gil;
+        object_.attr("apply")(action);
+    }
+
+    Returns returns() const {
+        nb::gil_scoped_acquire gil;
+        const auto values = nb::cast<std::vector<double>>(object_.attr("returns")());
+        if (static_cast<int>(values.size()) != rules_->players_) {
+            throw nb::value_error("returns() must give one number a player");
+        }
+        Returns result{};
+        std::copy(values.begin(), values.end(), result.begin());
+        return result;
+    }
+
+    std::string key() const {
+        nb::gil_scoped_acquire gil;
+        const auto bytes = nb::cast<nb::bytes>(object_.attr("key")());
+        return std::string(bytes.c_str(), bytes.size());
+    }
+
+    void observe(float*) const { throw std::logic_error("the observation of a Python game is made in Python"); }
+
+private:
+    nb::object object_;
+    std::shared_ptr<const Rules> rules_;
+};
+
+}  // namespace rookery

@@ -1,0 +1,91 @@
+// A test is a function registered by TEST; CHECK reports what failed and goes on.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+#include "core/control.hpp"
+#include "core/state.hpp"
+#include "search/perft.hpp"
+
+namespace rookery::testing {
+
+struct Test {
+    const char* name;
+    void (*run)();
+};
+
+inline std::vector<Test>& tests() {
+    static std::vector<Test> all;
+    return all;
+}
+
+inline int& failures() {
+    static int count = 0;
+    return count;
+}
+
+struct Register {
+    Register(const char* name, void (*run)()) { tests().push_back({name, run}); }
+};
+
+#define TEST(name)                                                            \
+    static void name();                                                       \
+    static const rookery::testing::Register register_##name{#name, name};     \
+    static void name()
+
+#define CHECK(condition)                                                      \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
+            std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            ++rookery::testing::failures();                                   \
+        }                                                                     \
+    } while (false)
+
+template <GameState S>
+std::uint64_t count(const S& state, int depth) {
+    Control control;
+    return perft(state, depth, control);
+}
+
+// Plays random games and checks that the optional fast methods of a state agree with its list of actions.
+template <GameState S>
+void check_random_play(const S& start, int games, int max_length = 2000) {
+    for (int game = 0; game < games; ++game) {
+        Rng rng(7, static_cast<std::uint64_t>(game));
+        S state = start;
+        for (int ply = 0; ply < max_length && state.player() != kTerminal; ++ply) {
+            ActionList actions;
+            state.legal_actions(actions);
+            Action action;
+            if (state.player() == kChance) {
+                CHECK(actions.empty());
+                action = sample_chance(state, rng);
+            } else {
+                CHECK(!actions.empty());
+                CHECK(std::set<Action>(actions.begin(), actions.end()).size() == actions.size());
+                for (const Action legal : actions) CHECK(legal >= 0 && legal < state.rules().num_actions());
+                ActionList scratch;
+                action = random_action(state, rng, scratch);
+                CHECK(std::find(actions.begin(), actions.end(), action) != actions.end());
+                CHECK(count(state, 1) == actions.size());
+            }
+            CHECK(is_legal(state, action));
+            CHECK(!is_legal(state, -1));
+            CHECK(!is_legal(state, state.rules().num_actions()));
+            const Shape shape = state.rules().observation_shape();
+            std::vector<float> planes(static_cast<std::size_t>(shape[0]) * shape[1] * shape[2]);
+            state.observe(planes.data());
+            S copy = state;
+            CHECK(copy.key() == state.key());
+            copy.apply(action);
+            state.apply(action);
+            CHECK(copy.key() == state.key());
+        }
+        if (state.player() == kTerminal) state.returns();
+    }
+}
+
+}  // namespace rookery::testing

@@ -1,0 +1,48 @@
+"""Looking ahead: searches that work on every game, native or written in Python.
+
+>>> import rookery
+>>> perft(rookery.load("tenten", "3x3-three").initial_state(), 2)  # 3 pieces, on 9, 6 and 6 places
+21
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rookery._native import Control
+from rookery.games import State, native
+
+
+def perft(state: State, depth: int, control: Control | None = None) -> int:
+    """The number of action sequences of the given length; chance outcomes count as actions."""
+    nodes: int = native(state).perft(depth, control)
+    return nodes
+
+
+@dataclass(frozen=True)
+class SearchedMove:
+    """One move of the root and what the search found out about it."""
+
+    action: int
+    value: float
+    """For the player to move at the root."""
+    visits: int
+
+
+def mcts(
+    state: State, simulations: int = 1000, exploration: float = 1.0, seed: int = 0, control: Control | None = None
+) -> list[SearchedMove]:
+    """Monte Carlo tree search (UCT) with random playouts, for one or two players, with or without chance.
+
+    Play the move with the most visits. Returns are scaled by the range seen during the search, so `exploration` means
+    the same in every game. The same seed gives the same result.
+    """
+    rows = native(state).mcts(simulations, exploration, seed, control)
+    return [SearchedMove(action, value, visits) for action, visits, value in rows]
+
+
+def minimax(state: State, depth: int, control: Control | None = None) -> list[SearchedMove]:
+    """Alpha-beta to a fixed depth, for games without chance; positions at the horizon count 0 unless the game has an
+    evaluation. Every root move gets its exact value, not a bound."""
+    rows, _ = native(state).minimax(depth, control)
+    return [SearchedMove(action, value, 1) for action, value in rows]
