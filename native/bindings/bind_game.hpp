@@ -150,10 +150,10 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
         "action"_a);
     // Calls the constructor of the Python subclass, so that a clone has its class.
     const auto clone = [](nb::handle self) { return self.type()(self); };
-    state.def("clone", clone, nb::sig("def clone(self) -> Self"));
-    state.def("__copy__", clone, nb::sig("def __copy__(self) -> Self"));
+    state.def("clone", clone, nb::sig("def clone(self) -> typing.Self"));
+    state.def("__copy__", clone, nb::sig("def __copy__(self) -> typing.Self"));
     state.def("__deepcopy__", [clone](nb::handle self, nb::handle) { return clone(self); }, "memo"_a,
-              nb::sig("def __deepcopy__(self, memo: object) -> Self"));
+              nb::sig("def __deepcopy__(self, memo: object) -> typing.Self"));
     state.def("returns", [](const H& self) {
         const int players = self.state.rules().players();
         const Returns values = self.state.player() == kTerminal ? Returns(self.state.returns()) : Returns{};

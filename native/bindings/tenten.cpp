@@ -27,6 +27,16 @@ void bind_tenten(nb::module_& parent) {
     using H = Handle<tenten::State>;
     rules.def(nb::init<int, int, const std::vector<tenten::Rules::CellList>&, const std::vector<int>&, int>(), "rows"_a,
               "columns"_a, "shapes"_a, "weights"_a, "hand"_a);
+    rules.def(
+        "placements",
+        [](const tenten::Rules& self, std::uint64_t board, int piece) {
+            if (self.cells() > 64 || (self.cells() < 64 && board >> self.cells() != 0)) {
+                throw nb::value_error("the board has cells outside its size");
+            }
+            if (piece < 0 || piece >= static_cast<int>(self.pieces().size())) throw nb::value_error("unknown piece");
+            return to_cells(self.placements(board, piece));
+        },
+        "board"_a, "piece"_a, "Cells for the top left corner of a piece, on a board of up to 64 cells as a bit mask.");
     state.def(
         "__init__",
         [](H* self, nb::object game, const std::vector<int>& cells, const std::vector<int>& hand, int drawn) {

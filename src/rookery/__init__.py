@@ -3,7 +3,7 @@
 >>> import rookery
 >>> game = rookery.load("tenten")
 >>> summary = game.random_games(1000, seed=1)
->>> 18 < summary.lengths.mean() < 23
+>>> 18 < float(summary.lengths.mean()) < 23
 True
 """
 

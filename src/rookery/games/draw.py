@@ -44,9 +44,8 @@ class Canvas:
         self.add(f'<circle cx="{x:g}" cy="{y:g}" r="{r:g}" fill="{fill}"{data} {extra}/>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float, extra: str = "") -> None:
-        self.add(
-            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{stroke}" stroke-width="{width:g}" {extra}/>'
-        )
+        ends = f'x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"'
+        self.add(f'<line {ends} stroke="{stroke}" stroke-width="{width:g}" {extra}/>')
 
     def text(self, x: float, y: float, text: str, size: float, fill: str = INK, extra: str = "") -> None:
         """Text centred on (x, y)."""
@@ -142,14 +141,16 @@ _BASE = "M24 88 L24 80 Q24 76 30 75 L70 75 Q76 76 76 80 L76 88 Z"
 _PIECES = {
     "P": ["M50 22 A13 13 0 1 1 49.9 22 Z", "M40 47 L60 47 Q60 62 68 75 L32 75 Q40 62 40 47 Z"],
     "R": [
-        "M30 24 L30 42 L38 47 L36 75 L64 75 L62 47 L70 42 L70 24 L61 24 L61 31 L55 31 L55 24 L45 24 L45 31 L39 31 L39 24 Z"
+        "M30 24 L30 42 L38 47 L36 75 L64 75 L62 47 L70 42 L70 24 "
+        "L61 24 L61 31 L55 31 L55 24 L45 24 L45 31 L39 31 L39 24 Z"
     ],
     "B": [
         "M50 13 A5 5 0 1 1 49.9 13 Z",
         "M50 23 Q67 37 66 51 Q65 60 57 64 L61 75 L39 75 L43 64 Q35 60 34 51 Q33 37 50 23 Z",
     ],
     "N": [
-        "M36 75 Q36 60 49 50 Q43 51 39 55 L31 60 Q24 56 25 50 L38 34 Q40 25 48 23 L50 16 L57 24 Q75 33 72 58 Q71 67 68 75 Z"
+        "M36 75 Q36 60 49 50 Q43 51 39 55 L31 60 Q24 56 25 50 L38 34 Q40 25 48 23 "
+        "L50 16 L57 24 Q75 33 72 58 Q71 67 68 75 Z"
     ],
     "Q": [
         "M50 12 A5 5 0 1 1 49.9 12 Z",
@@ -175,10 +176,10 @@ def chess_piece(canvas: Canvas, x: float, y: float, piece: str, white: bool = Tr
     """A chess piece ("K", "Q", "R", "B", "N", "P") centred on (x, y)."""
     fill, stroke = ("#fdfbf6", INK) if white else (INK, "#fdfbf6")
     outline = INK if white else "#14130f"
-    scale = size / 100
+    transform = f"translate({x - size / 2:g} {y - size / 2:g}) scale({size / 100:g})"
     canvas.add(
-        f'<g transform="translate({x - size / 2:g} {y - size / 2:g}) scale({scale:g})" fill="{fill}" stroke="{outline}" '
-        f'stroke-width="3.4" stroke-linejoin="round" pointer-events="none">'
+        f'<g transform="{transform}" fill="{fill}" stroke="{outline}" stroke-width="3.4" stroke-linejoin="round" '
+        'pointer-events="none">'
     )
     for path in [*_PIECES[piece], _BASE]:
         canvas.add(f'<path d="{path}"/>')

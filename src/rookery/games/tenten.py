@@ -112,7 +112,9 @@ class TenTen(NativeGame):
             raise ValueError(f"expected {self.hand} pieces in the hand, not {len(names)}")
         for name in names:
             if name not in (*self.piece_names, "-", "?"):
-                raise ValueError(f"unknown piece {name!r}; known: {', '.join(self.piece_names)}, - (placed), ? (undrawn)")
+                raise ValueError(
+                    f"unknown piece {name!r}; known: {', '.join(self.piece_names)}, - (placed), ? (undrawn)"
+                )
         drawn = names.index("?") if "?" in names else self.hand
         hand = [-1 if name in "-?" else self.piece_names.index(name) for name in names]
         return TenTenState(self, cells, hand, drawn)
@@ -143,7 +145,9 @@ class TenTenState(_native.tenten.State):
         if self.player() != 0:
             return self.game.piece_names[action]
         row, column = divmod(cell, self.game.columns)
-        return f"{self.game.piece_names[self.hand[slot]]}@r{row + 1}c{column + 1}"
+        # A hand may hold two of a kind, so its slots have numbers.
+        prefix = f"{slot + 1}:" if self.game.hand > 1 else ""
+        return f"{prefix}{self.game.piece_names[self.hand[slot]]}@r{row + 1}c{column + 1}"
 
     def action_cells(self, action: int) -> list[int]:
         """Cells 0 to rows * columns - 1 are the board's; the slots of the hand follow."""

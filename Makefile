@@ -1,0 +1,58 @@
+# make demo   set up .venv and run the main job
+# make test   set up everything tests need, then run all tests and checks
+# make bench  compare our speed with peers; they are installed into an environment of their own
+# make slow   the acceptance runs that take minutes
+
+PYTHON ?= python3
+BIN := .venv/bin
+NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint slow sanitize bench format clean
+
+demo: .venv/installed
+	$(BIN)/rookery reproduce --quick
+
+test: lint sanitize
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+slow: .venv/dev-installed
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/dev-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m nanobind.stubgen -q -P -r -m rookery._native -O src/rookery
+	$(BIN)/mypy
+
+# The C++ tests under the address and undefined-behaviour sanitizers.
+sanitize: .venv/dev-installed
+	cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
+	  -DCMAKE_CXX_FLAGS="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
+	cmake --build build/sanitize --parallel 2
+	build/sanitize/rookery_tests
+
+bench: .venv/installed .bench-venv/installed
+	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
+
+format: .venv/dev-installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .bench-venv build dist reports
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: $(NATIVE) | .venv/bin/python
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+.venv/dev-installed: .venv/installed
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+.bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
+	$(PYTHON) -m venv .bench-venv
+	.bench-venv/bin/python -m pip install -q . -r benchmarks/requirements.txt
+	touch $@

@@ -1,0 +1,3 @@
+from rookery.cli import main
+
+main()

@@ -1,0 +1,126 @@
+"""The conformance test for games: ours, and yours.
+
+from rookery.testing import check_game
+check_game(MyGame())
+"""
+
+from __future__ import annotations
+
+import random
+from xml.etree import ElementTree
+
+import numpy as np
+
+from rookery.games import CHANCE, TERMINAL, Game, Overlay, State
+from rookery.search import perft
+
+
+def check_game(game: Game, games: int = 10, seed: int = 0, max_length: int = 1000) -> None:
+    """Play random games and raise AssertionError where a promise of `Game` or `State` is broken."""
+    rng = random.Random(seed)
+    _check_attributes(game)
+    first, second = game.initial_state(), game.initial_state()
+    assert first.key() == second.key(), "initial_state() must always give the same position"
+    seen: dict[bytes, tuple[str, list[int]]] = {}
+    for number in range(games):
+        state = game.initial_state() if number % 2 == 0 else game.random_start(rng)
+        for _ in range(max_length):
+            _check_state(game, state, rng)
+            _check_key(state, seen)
+            if state.player() == TERMINAL:
+                break
+            state.apply(_random_step(state, rng))
+    _check_batches(game)
+
+
+def _check_attributes(game: Game) -> None:
+    assert game.name, "a game needs a name"
+    assert game.players in (1, 2), "a game has 1 or 2 players"
+    assert game.num_actions > 0, "num_actions must be positive"
+    assert isinstance(game.observation_shape, tuple), "observation_shape must be a tuple"
+
+
+def _random_step(state: State, rng: random.Random) -> int:
+    if state.player() == CHANCE:
+        outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+        return int(rng.choices(outcomes, weights)[0])
+    return rng.choice(state.legal_actions())
+
+
+def _check_state(game: Game, state: State, rng: random.Random) -> None:
+    player, actions = state.player(), state.legal_actions()
+    assert state.game is game, "state.game must be the game it came from"
+    assert player in (CHANCE, TERMINAL, *range(game.players)), f"unknown player {player}"
+    if player == CHANCE:
+        outcomes = state.chance_outcomes()
+        assert abs(sum(p for _, p in outcomes) - 1) < 1e-9, "chance probabilities must add up to 1"
+        assert all(0 <= a < game.num_actions for a, _ in outcomes), "chance outcomes are action ids too"
+    else:
+        assert state.chance_outcomes() == [], "only chance nodes have chance outcomes"
+    assert bool(actions) == (player >= 0), "a player to move has actions, and nobody else"
+    assert len(set(actions)) == len(actions), "an action is listed twice"
+    assert all(0 <= a < game.num_actions for a in actions), "an action id is out of range"
+    names = [state.action_name(a) for a in actions]
+    assert len(set(names)) == len(names), f"two actions have one name in {state}"
+    assert all(cell >= 0 for a in actions for cell in state.action_cells(a)), "cells are numbered from 0"
+    returns = state.returns()
+    assert len(returns) == game.players, "returns() gives one number a player"
+    if player != TERMINAL:
+        assert not any(returns), "returns() are zeros before the end"
+    elif game.players == 2:
+        assert abs(sum(returns)) < 1e-9, "two players' returns add up to zero"
+    observation = state.observation()
+    assert observation.shape == game.observation_shape, "the observation has another shape than promised"
+    assert observation.dtype == np.float32, "observations are float32"
+    _check_text_and_drawing(game, state)
+    _check_illegal_actions(game, state, rng)
+    if player != TERMINAL:
+        _check_clone(state, rng)
+
+
+def _check_text_and_drawing(game: Game, state: State) -> None:
+    parsed = game.parse_state(str(state))
+    assert parsed.key() == state.key(), f"parse_state(str(state)) is another position: {state} became {parsed}"
+    assert str(parsed) == str(state), f"the text changes when parsed: {state} became {parsed}"
+    values = {action: float(i) for i, action in enumerate(state.legal_actions()[:3])}
+    for drawing in (state.svg(), state.svg(Overlay(values=values))):
+        ElementTree.fromstring(drawing)
+
+
+def _check_illegal_actions(game: Game, state: State, rng: random.Random) -> None:
+    legal = set(state.legal_actions()) | {a for a, _ in state.chance_outcomes()}
+    before = str(state), state.key()
+    for action in (-1, game.num_actions, rng.randrange(game.num_actions)):
+        if action in legal:
+            continue
+        try:
+            state.apply(action)
+        except ValueError:
+            assert (str(state), state.key()) == before, "a refused action must change nothing"
+        else:
+            raise AssertionError(f"illegal action {action} was accepted in {before[0]}")
+
+
+def _check_clone(state: State, rng: random.Random) -> None:
+    before = str(state), state.key()
+    copy = state.clone()
+    assert (str(copy), copy.key()) == before, "a clone must equal its original"
+    copy.apply(_random_step(copy, rng))
+    assert (str(state), state.key()) == before, "playing on a clone must not touch the original"
+
+
+def _check_key(state: State, seen: dict[bytes, tuple[str, list[int]]]) -> None:
+    key, actions = state.key(), sorted(state.legal_actions())
+    text, known_actions = seen.setdefault(key, (str(state), actions))
+    # A game may end by repetition or a move counter, which are no part of the position.
+    if actions and known_actions:
+        assert actions == known_actions, f"equal keys, unequal positions: {text} and {state}"
+
+
+def _check_batches(game: Game) -> None:
+    one, two = (game.random_games(130, seed=5, threads=threads) for threads in (1, 2))
+    assert np.array_equal(one.lengths, two.lengths), "random games depend on the number of threads"
+    assert np.array_equal(one.returns, two.returns), "random games depend on the number of threads"
+    state = game.initial_state()
+    choices = len(state.legal_actions()) + len(state.chance_outcomes())
+    assert perft(state, 1) == choices, "perft(1) must be the number of choices"

@@ -1,0 +1,55 @@
+"""Every registered game keeps the promises of the interface, in every variant; so does the example."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+import rookery
+from rookery.games import Game, State
+from rookery.testing import check_game
+
+EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "tic_tac_toe.py"))
+VARIANTS = [(name, variant) for name, game in rookery.GAMES.items() for variant in game.variants]
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_every_game_and_variant(name: str, variant: str) -> None:
+    check_game(rookery.load(name, variant), games=4, max_length=80)
+
+
+def test_the_example_game() -> None:
+    check_game(EXAMPLE["TicTacToe"]())
+
+
+def broken(**methods: object) -> Game:
+    """The example with some methods of its state replaced."""
+    state_class = type("Broken", (EXAMPLE["TicTacToeState"],), methods)
+
+    class BrokenGame(EXAMPLE["TicTacToe"]):
+        def initial_state(self) -> State:
+            return state_class(self, "." * 9)
+
+        def parse_state(self, text: str) -> State:
+            return state_class(self, super().parse_state(text).cells)
+
+    state_class.clone = lambda self: state_class(self.game, self.cells)
+    return BrokenGame()
+
+
+@pytest.mark.parametrize(
+    ("methods", "complaint"),
+    [
+        ({"key": lambda self: b"same"}, "equal keys, unequal positions"),
+        ({"returns": lambda self: [1.0, 1.0]}, "zeros before the end"),
+        ({"apply": lambda self, action: None}, "illegal action .* was accepted"),
+        ({"action_name": lambda self, action: "move"}, "one name"),
+        ({"__str__": lambda self: "x../.../..."}, "another position"),
+        ({"svg": lambda self, overlay=None: "<svg>"}, "no element found"),
+    ],
+)
+def test_broken_games_are_caught(methods: dict[str, object], complaint: str) -> None:
+    with pytest.raises(Exception, match=complaint):
+        check_game(broken(**methods))
