@@ -1,1 +1,23 @@
-"""The studies: one file a paper, its experiments beside the paper's numbers."""
+"""The studies: one file a paper, its experiments beside the paper's numbers.
+
+A study is a module with a function `run(size, seed, folder, console) -> report.study.Result`. It keeps what it can
+resume under `folder`, and shows its progress on `console`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from rookery.report.study import Result
+from rookery.studies import overview
+from rookery.studies.sizes import SIZES, Size
+
+Study = Callable[[Size, int, Path, Console], Result]
+
+STUDIES: dict[str, Study] = {"overview": overview.run}
+"""Every study by name, in the order of the report."""
+
+__all__ = ["SIZES", "STUDIES", "Size", "Study"]

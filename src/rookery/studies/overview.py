@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from rookery import GAMES, __version__, load
+from rookery import GAMES, load
 from rookery.games import TERMINAL, Game, RandomGames, State, play_chance
-from rookery.report import html
+from rookery.report.study import Figure, Result, Table
+from rookery.studies.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -26,27 +25,12 @@ class Summary:
     variant: str
     position: State
     play: RandomGames
-    seed: int
 
     @property
     def mean_length(self) -> tuple[float, float]:
         """The mean and the half width of its 95% interval."""
         lengths = self.play.lengths
         return float(lengths.mean()), float(1.96 * lengths.std(ddof=1) / np.sqrt(len(lengths)))
-
-    def data(self) -> dict[str, Any]:
-        mean, half_width = self.mean_length
-        return {
-            "game": self.game.name,
-            "variant": self.variant,
-            "position": str(self.position),
-            "games": self.play.games,
-            "seed": self.seed,
-            "games_per_second": self.play.games_per_second,
-            "mean_length": mean,
-            "mean_length_interval": [mean - half_width, mean + half_width],
-            "outcomes": self.play.outcome_shares(),
-        }
 
     def row(self) -> list[str]:
         mean, half_width = self.mean_length
@@ -68,15 +52,29 @@ class Summary:
 COLUMNS = ["game", "games", "games/s", "mean length (95%)", "outcomes"]
 
 
-def run(console: Console, games: int, seed: int) -> list[Summary]:
+def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     """Measure every registered game."""
+    begin = time.perf_counter()
+    games = 2_000 if size.name == "quick" else 20_000
     summaries = []
     for name in track(list(GAMES), "random play", console=console, transient=True):
         game = load(name)
         variant = next(iter(game.variants), "")
         play = game.random_games(games, seed)
-        summaries.append(Summary(game, variant, _middle_of_a_game(game, play, seed), play, seed))
-    return summaries
+        summaries.append(Summary(game, variant, _middle_of_a_game(game, play, seed), play))
+    note = (
+        "Every move drawn uniformly at random: the floor under every agent. Two-player outcomes are shares of games; "
+        "the return of a puzzle is its result, with quartiles where there are many."
+    )
+    command = f"rookery reproduce overview{size.flag} --seed {seed}"
+    return Result(
+        "overview",
+        "The games, played at random",
+        seed,
+        [Table("Random play", COLUMNS, [summary.row() for summary in summaries], command, note)],
+        [Figure(s.position.svg(), f"{s.game.name} {s.variant}") for s in summaries],
+        time.perf_counter() - begin,
+    )
 
 
 def _middle_of_a_game(game: Game, play: RandomGames, seed: int) -> State:
@@ -89,29 +87,3 @@ def _middle_of_a_game(game: Game, play: RandomGames, seed: int) -> State:
         state.apply(rng.choice(state.legal_actions()))
     play_chance(state, rng)
     return state
-
-
-def table(summaries: list[Summary]) -> Table:
-    rich_table = Table(*COLUMNS, title="Random play")
-    for summary in summaries:
-        rich_table.add_row(*summary.row())
-    return rich_table
-
-
-def write_page(summaries: list[Summary], folder: Path) -> Path:
-    """Write the page with the boards; returns its path."""
-    boards = "".join(
-        html.figure(summary.position.svg(), f"{summary.game.name} {summary.variant}") for summary in summaries
-    )
-    body = (
-        "<h1>Rookery</h1><p>Five games, and what happens in them when every move is drawn at random: the floor under "
-        "every agent.</p>"
-        f"<div class='boards'>{boards}</div><h2>Random play</h2>"
-        + html.table(COLUMNS, [summary.row() for summary in summaries])
-        + f"<p class='note'>Made with <code>rookery reproduce --seed {summaries[0].seed}</code>, "
-        f"{summaries[0].play.games:,} games each, rookery {escape(__version__)}. Two-player outcomes are shares of "
-        "games; the return of a puzzle is its result, with quartiles where there are many.</p>"
-    )
-    path = folder / "index.html"
-    html.write(path, html.page("Rookery: five games", body))
-    return path

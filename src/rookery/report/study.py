@@ -1,0 +1,93 @@
+"""What a study hands over: tables beside the paper's numbers, and figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import rich.table
+from rich.console import Console
+
+from rookery.report import html
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under named columns; `command` remakes it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    command: str
+    note: str = ""
+    """What a reader must know: numbers of games, seeds, where the paper is wrong."""
+
+    def html(self) -> str:
+        note = f"<p class='note'>{escape(self.note)}</p>" if self.note else ""
+        remake = f"<p class='note'><code>{escape(self.command)}</code></p>"
+        return f"<h3>{escape(self.title)}</h3>{html.table(self.columns, self.rows)}{note}{remake}"
+
+    def csv(self) -> str:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerows([self.columns, *self.rows])
+        return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing as SVG."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """One study's outcome; `error` says why it failed, if it did."""
+
+    name: str
+    title: str
+    seed: int
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    seconds: float = 0.0
+    error: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        """For JSON: every table as columns and rows."""
+        tables = [
+            {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables
+        ]
+        return {
+            "name": self.name, "seed": self.seed, "seconds": round(self.seconds, 3), "settings": self.settings,
+            "tables": tables, "error": self.error,
+        }  # fmt: skip
+
+    def html(self) -> str:
+        failure = f"<p><strong>This study failed: {escape(self.error)}</strong></p>" if self.error else ""
+        figures = "".join(html.figure(figure.svg, figure.caption) for figure in self.figures)
+        boards = f"<div class='boards'>{figures}</div>" if figures else ""
+        tables = "".join(table.html() for table in self.tables)
+        footer = f"<p class='note'>Seed {self.seed}, {self.seconds:.1f} s.</p>"
+        head = f"<h2>{escape(self.title)}</h2>{failure}"
+        return f"<section id='{escape(self.name)}'>{head}{tables}{boards}{footer}</section>"
+
+    def show(self, console: Console) -> None:
+        for table in self.tables:
+            shown = rich.table.Table(*table.columns, title=table.title, caption=table.note or None)
+            for row in table.rows:
+                shown.add_row(*row)
+            console.print(shown)
+        if self.error:
+            console.print(f"[bold]The study {self.name} failed:[/bold] {self.error}")
+
+    def write_csv(self, folder: Path) -> None:
+        for number, table in enumerate(self.tables, 1):
+            html.write(folder / f"{self.name}-{number}.csv", table.csv())

@@ -1,0 +1,44 @@
+"""Runs studies one after the other and writes their report."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from rich.console import Console
+
+from rookery import __version__
+from rookery.report import html
+from rookery.report.study import Result
+from rookery.studies import STUDIES, Size
+
+
+def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, console: Console) -> list[Result]:
+    """Run the named studies and write `index.html`, `report.json` and the tables as CSV into `folder`.
+
+    A study that fails does not take the others down: its result says why, and the traceback lies in `NAME-error.txt`.
+    """
+    results = []
+    for name in names:
+        try:
+            result = STUDIES[name](size, seed, folder / name, console)
+        except Exception as error:  # whatever a study raises belongs into the report
+            html.write(folder / f"{name}-error.txt", traceback.format_exc())
+            result = Result(name, name, seed, error=f"{type(error).__name__}: {error}")
+        result.write_csv(folder)
+        results.append(result)
+        _write_report(results, size, folder)
+    return results
+
+
+def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
+    body = (
+        "<h1>Rookery</h1><p>Programs learn to play finite board games and puzzles; here is how far from perfect they "
+        "still are.</p>" + "".join(result.html() for result in results)
+    )
+    footer = f"<footer><p>rookery {escape(__version__)}, size {size.name}.</p></footer>"
+    html.write(folder / "index.html", html.page("Rookery: report", body + footer))
+    html.write(folder / "report.json", json.dumps({"studies": [result.data() for result in results]}, indent=1))
