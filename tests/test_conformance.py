@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import pytest
 
 import rookery
 from rookery.games import Game, State
 from rookery.testing import check_game
+from tests.oracles.tic_tac_toe import TicTacToe, TicTacToeState
 
-EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "tic_tac_toe.py"))
 VARIANTS = [(name, variant) for name, game in rookery.GAMES.items() for variant in game.variants]
 
 
@@ -21,14 +18,14 @@ def test_every_game_and_variant(name: str, variant: str) -> None:
 
 
 def test_the_example_game() -> None:
-    check_game(EXAMPLE["TicTacToe"]())
+    check_game(TicTacToe())
 
 
 def broken(**methods: object) -> Game:
     """The example with some methods of its state replaced."""
-    state_class = type("Broken", (EXAMPLE["TicTacToeState"],), methods)
+    state_class = type("Broken", (TicTacToeState,), methods)
 
-    class BrokenGame(EXAMPLE["TicTacToe"]):
+    class BrokenGame(TicTacToe):
         def initial_state(self) -> State:
             return state_class(self, "." * 9)
 

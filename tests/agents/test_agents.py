@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import rookery
+from rookery import agents
+from rookery.games import TERMINAL
+from tests.oracles.tic_tac_toe import TicTacToe
+
+GAME = TicTacToe()
+
+
+def test_minimax_never_loses_tic_tac_toe() -> None:
+    rng = random.Random(6)
+    players = [agents.load("random", GAME), agents.load("minimax:depth=9", GAME)]
+    for _ in range(6):
+        state = GAME.initial_state()
+        while state.player() != TERMINAL:
+            state.apply(players[state.player()].choose(state, rng))
+        assert state.returns()[1] >= 0
+
+
+@pytest.mark.parametrize("name", ["random", "minimax:depth=2", "mcts:simulations=50"])
+def test_agents_value_and_explain_every_legal_move(name: str) -> None:
+    state = GAME.parse_state("x.o/.x./..o")
+    agent = agents.load(name, GAME)
+    explanation = agent.explain(state)
+    assert set(agent.values(state)) == set(explanation.values) == set(state.legal_actions())
+    assert explanation.action in state.legal_actions()
+    assert explanation.reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("alphazero", "unknown agent 'alphazero' for tic-tac-toe; known agents: random, minimax, mcts"),
+        ("minimax:width=3", "does not take the settings 'width=3'"),
+    ],
+)
+def test_bad_names_are_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agents.load(name, GAME)
+
+
+def test_minimax_is_not_offered_where_there_is_chance() -> None:
+    assert "minimax" not in agents.names(rookery.load("tenten"))
