@@ -42,9 +42,6 @@ public:
     CaptureTree walk(const State& state) {
         if (const auto known = seen_.find(state.board()); known != seen_.end()) return known->second;
         if (control_.stopped()) throw std::runtime_error("stopped before the whole tree was seen");
-        if (distinct() >= max_states_) {
-            throw std::runtime_error("there are more than " + std::to_string(max_states_) + " positions in this tree");
-        }
         CaptureTree tree;
         const Bitboard occupied = state.occupied();
         if (state.pieces() == 1) {
@@ -62,6 +59,9 @@ public:
                 tree.solutions = add(tree.solutions, below.solutions);
                 tree.nodes = add(tree.nodes, below.nodes);
             }
+        }
+        if (distinct() >= max_states_) {
+            throw std::runtime_error("there are more than " + std::to_string(max_states_) + " positions in this tree");
         }
         control_.add(1);
         return seen_[state.board()] = tree;

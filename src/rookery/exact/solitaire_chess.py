@@ -157,9 +157,9 @@ class Enumeration:
 def enumerate_boards(max_pieces: int = 6, threads: int = 0, control: Control | None = None) -> Enumeration:
     """Solve every 4x4 board with up to `max_pieces` pieces of the set K, Q, 2R, 2B, 2N, 2P.
 
-    One byte a board: 137 MB for 6 pieces, and about four times as much for each of the next two. `threads` 0 means all
-    cores; the result does not depend on it. `control.done` counts boards; if it is stopped, the layers finished so far
-    come back.
+    One byte a board: 0.14 GB in all for 6 pieces, 0.7 GB for 7, 2.3 GB for 8, 4.9 GB for 9, 6.7 GB for all 10.
+    `threads` 0 means all cores; the result does not depend on it. `control.done` counts boards; if it is stopped, the
+    layers finished so far come back.
     """
     if not 1 <= max_pieces <= len(PIECE_SET):
         raise ValueError(f"boards have 1 to {len(PIECE_SET)} pieces, not {max_pieces}")
