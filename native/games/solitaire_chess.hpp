@@ -35,8 +35,8 @@ inline int captures_of(std::uint8_t piece) { return piece >> 3; }
 
 class Rules {
 public:
-    // `max_captures` a piece, 0 for any number. The start position lists the kind on every cell, kNoPiece where there is
-    // none, and the captures the piece there has made.
+    // `max_captures` a piece, 0 for any number. The start position lists the kind on every cell, kNoPiece where there
+    // is none, and the captures the piece there has made.
     Rules(int rows, int columns, int max_captures, bool king_last, const std::vector<int>& kinds,
           const std::vector<int>& captures)
         : rows_(rows), columns_(columns), max_captures_(max_captures), king_last_(king_last) {

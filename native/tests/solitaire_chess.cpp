@@ -31,7 +31,8 @@ TEST(solitaire_chess_random_play) {
 }
 
 TEST(solitaire_chess_refuses_bad_settings) {
-    const auto refused = [](int rows, int columns, int max_captures, std::vector<int> kinds, std::vector<int> captures) {
+    const auto refused = [](int rows, int columns, int max_captures, const std::vector<int>& kinds,
+                            const std::vector<int>& captures) {
         try {
             solitaire_chess::Rules(rows, columns, max_captures, true, kinds, captures);
         } catch (const std::invalid_argument&) {
