@@ -130,7 +130,16 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
         self.state.legal_actions(actions);
         return actions;
     });
-    state.def("is_legal", [](const H& self, Action action) { return is_legal(self.state, action); }, "action"_a);
+    const auto legal = [](const H& self, std::int64_t action) {
+        return action >= 0 && action < self.state.rules().num_actions() &&
+               is_legal(self.state, static_cast<Action>(action));
+    };
+    const auto refuse = [](nb::handle self, nb::handle action) {
+        const std::string message =
+            nb::cast<std::string>(nb::str("action {} is not legal in {}").format(action, nb::str(self)));
+        throw nb::value_error(message.c_str());
+    };
+    state.def("is_legal", legal, "action"_a);
     state.def("chance_outcomes", [](const H& self) {
         ChanceList outcomes;
         if (self.state.player() == kChance) chance_outcomes(self.state, outcomes);
@@ -138,16 +147,14 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     });
     state.def(
         "apply",
-        [](nb::handle py_self, Action action) {
+        [legal, refuse](nb::handle py_self, std::int64_t action) {
             H& self = nb::cast<H&>(py_self);
-            if (!is_legal(self.state, action)) {
-                const std::string where = nb::cast<std::string>(nb::str(py_self));
-                const std::string message = "action " + std::to_string(action) + " is not legal in " + where;
-                throw nb::value_error(message.c_str());
-            }
-            self.state.apply(action);
+            if (!legal(self, action)) refuse(py_self, nb::int_(action));
+            self.state.apply(static_cast<Action>(action));
         },
         "action"_a);
+    // An integer of any other size.
+    state.def("apply", [refuse](nb::handle self, nb::int_ action) { refuse(self, action); }, "action"_a);
     // Calls the constructor of the Python subclass, so that a clone has its class.
     const auto clone = [](nb::handle self) { return self.type()(self); };
     state.def("clone", clone, nb::sig("def clone(self) -> typing.Self"));

@@ -90,7 +90,7 @@ def _check_text_and_drawing(game: Game, state: State) -> None:
 def _check_illegal_actions(game: Game, state: State, rng: random.Random) -> None:
     legal = set(state.legal_actions()) | {a for a, _ in state.chance_outcomes()}
     before = str(state), state.key()
-    for action in (-1, game.num_actions, rng.randrange(game.num_actions)):
+    for action in (-1, game.num_actions, 2**31, 2**70, rng.randrange(game.num_actions)):
         if action in legal:
             continue
         try:
