@@ -1,8 +1,8 @@
 // English draughts (checkers). Black, player 0, moves first.
 //
-// Squares have the standard numbers 1 to 32, here 0 to 31: row by row from Black's side, which is drawn on top, four dark
-// squares a row, those of row 0 in columns 1, 3, 5, 7 and those of row 1 in columns 0, 2, 4, 6. Black's men go down the
-// board, to higher numbers, White's go up.
+// Squares have the standard numbers 1 to 32, here 0 to 31: row by row from Black's side, which is drawn on top, four
+// dark squares a row, those of row 0 in columns 1, 3, 5, 7 and those of row 1 in columns 0, 2, 4, 6. Black's men go
+// down the board, to higher numbers, White's go up.
 //
 // `Position` and the functions on it are the rules of moving; `State` adds what draws a game: counters and repetition.
 #pragma once
@@ -150,9 +150,7 @@ struct Position {
     Squares other() const { return pieces[1 - side]; }
     Squares empty() const { return ~(pieces[0] | pieces[1]); }
 
-    friend bool operator==(const Position& a, const Position& b) {
-        return ((a.pieces[0] ^ b.pieces[0]) | (a.pieces[1] ^ b.pieces[1]) | (a.kings ^ b.kings) | (a.side ^ b.side)) == 0;
-    }
+    friend bool operator==(const Position&, const Position&) = default;
 };
 
 inline std::uint64_t hash(const Position& p) {
@@ -204,8 +202,8 @@ inline Starts find_starts(const Position& p) {
 }
 
 // Calls visit(path) for every way to carry a capture to its end. `empty` includes the square the piece started from,
-// so it may come back to it; a piece once jumped is no longer in `other`, so it is not jumped again. (It could also stay
-// on the board until the end of the move: a chain never lands on squares of the kind it jumps over.)
+// so it may come back to it; a piece once jumped is no longer in `other`, so it is not jumped again. (Whether it stays
+// on the board until the end of the move does not matter: a chain never lands on squares of the kind it jumps over.)
 template <class Visit>
 void complete_capture(Squares other, Squares empty, int square, int first_direction, int last_direction, Action path,
                       Visit& visit) {
