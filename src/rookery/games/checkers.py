@@ -362,7 +362,7 @@ def _format_game(game: PdnGame, names: Mapping[float | None, str]) -> str:
     tags = {**game.headers, "Result": names[game.result]}
     if str(state) != INITIAL_FEN:
         tags |= {"SetUp": "1", "FEN": str(state)}
-    words = []
+    words: list[str] = []
     for ply, action in enumerate(game.actions, start=state.side):
         if ply % 2 == 0 or not words:
             words.append(f"{ply // 2 + 1}." if ply % 2 == 0 else "1...")
