@@ -33,6 +33,7 @@ NB_MODULE(_native, m) {
     bind_control(m);
     bind_python_games(m);
     bind_solitaire_chess(m);
+    bind_checkers(m);
     bind_tenten(m);
 }
 
