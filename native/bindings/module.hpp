@@ -5,6 +5,7 @@
 
 namespace rookery {
 
+void bind_chess_endgame(nanobind::module_& m);
 void bind_tenten(nanobind::module_& m);
 
 }  // namespace rookery
