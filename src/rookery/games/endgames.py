@@ -75,7 +75,7 @@ class Endgames(NativeGame):
         self.material: str = initial.material
         self.repetition, self.fifty_move_rule = repetition, fifty_move_rule
         if given not in (None, self.material):
-            raise ValueError(f"the start {start!r} has the material {self.material}, not {given}; leave one of them out")
+            raise ValueError(f"the start {start!r} has the material {self.material}, not {given}; leave one out")
         if initial.ending:
             raise ValueError(f"in the start {start!r} the game is over already ({initial.ending})")
 
