@@ -34,7 +34,8 @@ namespace tables {
 
 using Step = std::array<int, 2>;  // files, ranks
 inline constexpr std::array<Step, 8> kLines = {{{0, 1}, {1, 0}, {0, -1}, {-1, 0}, {1, 1}, {1, -1}, {-1, -1}, {-1, 1}}};
-inline constexpr std::array<Step, 8> kLeaps = {{{1, 2}, {2, 1}, {2, -1}, {1, -2}, {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}}};
+inline constexpr std::array<Step, 8> kLeaps = {
+    {{1, 2}, {2, 1}, {2, -1}, {1, -2}, {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}}};
 
 inline constexpr int shifted(int square, Step step) {
     const int file = square % 8 + step[0], rank = square / 8 + step[1];
@@ -374,7 +375,9 @@ struct Man {
     char letter;  // upper case
 };
 
-[[noreturn]] inline void refuse(const std::string& reason) { throw std::invalid_argument("not a usable FEN: " + reason); }
+[[noreturn]] inline void refuse(const std::string& reason) {
+    throw std::invalid_argument("not a usable FEN: " + reason);
+}
 
 inline std::vector<std::string_view> split(std::string_view text, std::string_view separators, bool keep_empty) {
     std::vector<std::string_view> parts;
@@ -469,7 +472,9 @@ inline Setup parse_fen(std::string_view text) {
 
 // The men as letters on 64 squares, upper case for White and '.' for empty squares.
 inline std::string letters(const Position& p) {
-    const auto letter = [](char upper, int player) { return player == 0 ? upper : static_cast<char>(upper + 'a' - 'A'); };
+    const auto letter = [](char upper, int player) {
+        return player == 0 ? upper : static_cast<char>(upper - 'A' + 'a');
+    };
     std::string board(64, '.');
     board[p.strong_king] = letter('K', p.strong);
     board[p.weak_king] = letter('K', 1 - p.strong);

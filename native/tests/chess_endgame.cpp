@@ -146,11 +146,12 @@ TEST(chess_endgame_refuses_bad_fen) {
     CHECK(refused("8/8/8/4k3/8/8/8/R3K888888888888888888888888888 w - - 0 1"));
     CHECK(refused("8/8/8/4k3/8/8/8/RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR w - - 0 1"));
     CHECK(refused("8/8/8/4k3/8/8/8/R3K3 w - - 0 18446744073709551617"));
+    constexpr std::string_view kCharacters = "KQRBNPkqrbnp12345678/ wb-0\n\xff";
     Rng rng(5);
     for (int i = 0; i < 20'000; ++i) {
         std::string text = kStart;
         for (int edits = 1 + static_cast<int>(rng.below(4)); edits > 0; --edits) {
-            text[rng.below(static_cast<std::uint32_t>(text.size()))] = "KQRBNPkqrbnp12345678/ wb-0\n\xff"[rng.below(29)];
+            text[rng.below(static_cast<std::uint32_t>(text.size()))] = kCharacters[rng.below(kCharacters.size())];
         }
         if (!refused(text)) CHECK(!fault(parse_fen(text).position));
     }
