@@ -34,6 +34,7 @@ NB_MODULE(_native, m) {
     bind_python_games(m);
     bind_solitaire_chess(m);
     bind_checkers(m);
+    bind_chess_endgame(m);
     bind_tenten(m);
 }
 
