@@ -32,6 +32,7 @@ NB_MODULE(_native, m) {
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
     bind_python_games(m);
+    bind_morpion(m);
     bind_tenten(m);
 }
 

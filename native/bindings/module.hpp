@@ -5,6 +5,7 @@
 
 namespace rookery {
 
+void bind_morpion(nanobind::module_& m);
 void bind_tenten(nanobind::module_& m);
 
 }  // namespace rookery
