@@ -128,6 +128,15 @@ public:
     int number(Cell cell) const { return cell.y * side_ + cell.x; }
     bool on_board(Cell cell) const { return cell.x >= 0 && cell.x < side_ && cell.y >= 0 && cell.y < side_; }
 
+    // On the unlimited grid: throws where lines that pass through the dot would leave the part that is kept.
+    void check_on_grid(Cell dot) const {
+        const auto inner = static_cast<unsigned>(kMaxSide - 2 * kFarFromBorder);
+        const bool far_from_border = static_cast<unsigned>(dot.x - kFarFromBorder) < inner &&
+                                     static_cast<unsigned>(dot.y - kFarFromBorder) < inner;
+        if (limited_ || far_from_border) return;
+        throw std::length_error("the game left the 64 x 64 cells that are kept of the unlimited grid");
+    }
+
     Action action(Line line, int position) const {
         return (direction_of(line) * side_ * side_ + number(first_cell(line))) * length_ + position;
     }
@@ -185,8 +194,10 @@ public:
                 }
             }
         }
-        for (const Cell dot : rules.cross()) place_dot(dot);
-        drop_illegal();
+        for (const Cell dot : rules.cross()) {
+            place_dot(dot);
+            drop_illegal();
+        }
         touched_ = {};  // what the start has is the same for all states of these rules
     }
 
@@ -245,7 +256,7 @@ public:
 
     void apply(Action action) {
         const Rules::Move move = rules_->move(action);
-        if (!rules_->limited()) check_far_from_border(move.dot);
+        rules_->check_on_grid(move.dot);
         if (move_count_ == kMaxMoves) throw std::length_error("the game is longer than any possible one");
         moves_[move_count_++] = action;
         draw(move.line);
@@ -296,15 +307,6 @@ private:
 
     std::uint8_t& byte(int line) { return bytes_[kPadding + line]; }
     std::uint8_t byte(int line) const { return bytes_[kPadding + line]; }
-
-    void check_far_from_border(Cell dot) const {
-        const auto inner = static_cast<unsigned>(kMaxSide - 2 * kFarFromBorder);
-        if (static_cast<unsigned>(dot.x - kFarFromBorder) < inner &&
-            static_cast<unsigned>(dot.y - kFarFromBorder) < inner) {
-            return;
-        }
-        throw std::length_error("the game left the grid of 64 x 64 cells that is kept of the unlimited one");
-    }
 
     // Blocks every line that overlaps this one, itself included.
     void draw(int line) {
