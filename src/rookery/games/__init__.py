@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rookery.games.base import CHANCE, TERMINAL, Game, NativeGame, Overlay, RandomGames, State, native, play_chance
+from rookery.games.morpion import Morpion
 from rookery.games.tenten import TenTen
 
-GAMES: dict[str, type[Game]] = {game.name: game for game in (TenTen,)}
+GAMES: dict[str, type[Game]] = {game.name: game for game in (Morpion, TenTen)}
 """Every game by name. Add your own with `register`."""
 
 
