@@ -11,7 +11,7 @@ void bind_morpion(nb::module_& parent) {
     using H = Handle<morpion::State>;
     using morpion::Rules;
     rules.def(nb::init<int, bool, int>(), "length"_a, "touching"_a, "board"_a);
-    rules.def_prop_ro("side", &Rules::side, "Rows and columns of the board, or of the kept part of the unlimited grid.");
+    rules.def_prop_ro("side", &Rules::side, "Rows and columns; of the unlimited grid, those that are kept.");
     rules.def_prop_ro("corner", &Rules::corner, "Row and column of the top left cell of the square around the cross.");
     rules.def_prop_ro(
         "cross",

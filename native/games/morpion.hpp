@@ -51,7 +51,7 @@ struct Cell {
     int x, y;
 };
 
-// The row and the place in it are sums of x and y; tables instead of cases, as the direction of a move is anybody's guess
+// The row and the place in it are sums of x and y. Tables instead of cases: the direction of a move is anybody's guess,
 // and a wrong guess of the processor costs more than the sums. The 32 keeps the middle of the board away from the wrap.
 inline int row_of(int direction, Cell cell) {
     static constexpr std::array<int, kDirections> kX = {0, 1, 1, 1}, kY = {1, 0, 1, -1}, kShift = {0, 0, 32, 32};
@@ -65,10 +65,11 @@ inline int line_at(int direction, Cell first) {
 inline int direction_of(Line line) { return line / kPlane; }
 
 inline Cell first_cell(Line line) {
-    static constexpr std::array<int, kDirections> kPlace = {0, 1, -1, 1}, kOfRow = {1, 0, 1, -1}, kShift = {0, 0, 32, 32};
+    static constexpr std::array<int, kDirections> kPlace = {0, 1, -1, 1}, kLine = {1, 0, 1, -1};
+    static constexpr std::array<int, kDirections> kShift = {0, 0, 32, 32};
     const int direction = direction_of(line), row = line / kRow % kRow, place = line % kRow;
     return {direction == 1 ? row : place,
-            (kPlace[direction] * place + kOfRow[direction] * row + kShift[direction]) & (kRow - 1)};
+            (kPlace[direction] * place + kLine[direction] * row + kShift[direction]) & (kRow - 1)};
 }
 
 inline Cell step(Cell cell, int direction, int steps) {
