@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles import morpion as oracle
 
 from rookery.games import TERMINAL, Overlay, load
 from rookery.games.morpion import DIRECTIONS, Morpion, MorpionState, Move, verify
+from tests.oracles import morpion as oracle
 
 VARIANTS = list(Morpion.variants)
 CHECKOUT = Path(__file__).parents[2]
