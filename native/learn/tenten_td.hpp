@@ -19,7 +19,8 @@ namespace rookery::tenten {
 struct TdSettings {
     double discount = 0.99;
     double step = 1.0;
-    double largest_error = 3.0;  // of the log-odds, in one step
+    double largest_error = 3.0;   // of the log-odds, in one step
+    double least_variance = 1e-5;  // keeps the error finite where the risk is almost 0 or 1
 };
 
 inline float risk(float value) { return 1.0f / (1.0f + std::exp(value)); }
@@ -91,8 +92,8 @@ private:
             target = death + (1 - death) * settings_.discount * risk(best);
         }
         const double seen = risk(features_.value(weights.value.data(), board));
-        const double error = std::clamp((seen - target) / (seen * (1 - seen) + 1e-4), -settings_.largest_error,
-                                        settings_.largest_error);
+        const double error = std::clamp((seen - target) / (seen * (1 - seen) + settings_.least_variance),
+                                        -settings_.largest_error, settings_.largest_error);
         const auto step = static_cast<float>(settings_.step / features_.features());
         features_.for_each(board, [&](std::uint32_t i) { weights.learn(i, step, static_cast<float>(error)); });
         board = alive ? next : Board(0);
