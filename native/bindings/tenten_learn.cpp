@@ -255,21 +255,23 @@ static void bind_tuples(nb::module_& m) {
     nb::class_<TdLearner>(m, "TdLearner", "Learns the weights of TupleFeatures by playing.")
         .def("__init__",
              [](TdLearner* self, const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
-                double first_value, double discount, double step) {
-                 new (self) TdLearner(rules, shapes, lanes, games, first_value, {discount, step});
+                double first_value, double discount, bool every_piece) {
+                 new (self) TdLearner(rules, shapes, lanes, games, first_value, discount, every_piece);
              },
-             "rules"_a, "shapes"_a, "lanes"_a, "games"_a, "first_value"_a, "discount"_a, "step"_a,
+             "rules"_a, "shapes"_a, "lanes"_a, "games"_a, "first_value"_a, "discount"_a, "every_piece"_a,
              nb::keep_alive<1, 2>())
         .def_ro("rounds", &TdLearner::rounds)
         .def_ro("deaths", &TdLearner::deaths)
         .def(
             "train",
-            [](TdLearner& self, std::int64_t steps, std::uint64_t seed, std::int64_t batch, int threads, Control* given) {
+            [](TdLearner& self, std::int64_t steps, double step, std::uint64_t seed, std::int64_t batch, int threads,
+               Control* given) {
                 if (steps < 1) throw nb::value_error("the number of steps must be at least 1");
+                if (!(step > 0)) throw nb::value_error("the step must be positive");
                 ControlOrNone call(given);
-                interruptible(call.control, [&] { self.train(steps, seed, batch, threads, call.control); });
+                interruptible(call.control, [&] { self.train(steps, step, seed, batch, threads, call.control); });
             },
-            "steps"_a, "seed"_a, "batch"_a, "threads"_a = 0, "control"_a = nb::none())
+            "steps"_a, "step"_a, "seed"_a, "batch"_a, "threads"_a = 0, "control"_a = nb::none())
         .def("state",
              [](TdLearner& self) {
                  const CoherentWeights& w = self.weights();

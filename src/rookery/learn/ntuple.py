@@ -44,8 +44,12 @@ class Settings:
     """Rows and columns of the windows; chosen by the size of the board if empty."""
     discount: float = 0.97
     """How much the next round's risk counts."""
-    step: float = 2.0
-    """Share of an error that is corrected at once (on the log-odds scale), before temporal coherence makes it smaller."""
+    first_step: float = 2.0
+    """How much of an error is corrected at once at the start of training, before temporal coherence makes it smaller."""
+    last_step: float = 2.0
+    """The same at the end; the step changes by the same factor with every batch."""
+    every_piece: bool = False
+    """Learn from every next piece, weighted by its chance, instead of the one drawn: slower, but without the noise."""
     first_value: float = 5.0
     """Of every board before anything is learned: log-odds of staying alive, so that unknown boards look safe."""
     lanes: int = 2
@@ -116,15 +120,17 @@ def train(
     described = asdict(settings) | {"tuples": [list(s) for s in shapes], "seed": seed, "game": str(game.initial_state())}
     run = runs.Run(folder, KIND, described, resume)
     learner = _native.tenten_learn.TdLearner(
-        game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount, settings.step
-    )
+        game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount,
+        settings.every_piece,
+    )  # fmt: skip
     if (saved := run.load()) is not None:
         last = run.rows[-1]
         learner.restore(*(saved[n] for n in ("weights", "errors", "sizes", "boards")), last["steps"], last["deaths"])
     batches = -(-settings.steps // settings.batch)
     for batch in range(len(run.rows), batches):
         begin, steps, deaths = time.perf_counter(), learner.rounds, learner.deaths
-        learner.train(-(-settings.batch // settings.lanes), seed, batch, threads)
+        step = settings.first_step * (settings.last_step / settings.first_step) ** (batch / batches)
+        learner.train(-(-settings.batch // settings.lanes), step, seed, batch, threads)
         seconds = time.perf_counter() - begin
         row = {
             "steps": learner.rounds,

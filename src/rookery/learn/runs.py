@@ -46,7 +46,8 @@ def save_arrays(path: Path, info: Info, arrays: Arrays) -> None:
 def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]]]:
     """Read what `save_arrays` wrote; `info["kind"]` must be the given one. A damaged file raises ValueError."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Read first: given a path, numpy leaves a damaged file open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         info: Info = json.loads(arrays.pop("info").tobytes())
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError) as error:
