@@ -221,7 +221,8 @@ static void bind_tuples(nb::module_& m) {
                 check_weights(weights, self.weights());
                 check_piece(self.rules(), piece);
                 return placements_to_python(look_ahead(TupleValue{&self, weights.data(), discount},
-                                                       to_board(self.rules(), board.first, board.second), piece, width));
+                                                       to_board(self.rules(), board.first, board.second), piece, width,
+                                                       INFINITY));
             },
             "weights"_a, "discount"_a, "board"_a, "piece"_a, "width"_a)
         .def(
@@ -244,12 +245,13 @@ static void bind_tuples(nb::module_& m) {
         .def(
             "play",
             [](const TupleFeatures& self, Weights weights, double discount, std::int64_t games, std::uint64_t seed,
-               std::int64_t max_rounds, int width, int narrow, int wide, float comfort, int threads, Control* control) {
+               std::int64_t max_rounds, int width, float margin, int narrow, int wide, float comfort, int threads,
+               Control* control) {
                 check_weights(weights, self.weights());
-                return play_to_python(TupleValue{&self, weights.data(), discount}, {width, narrow, wide, comfort}, games,
+                return play_to_python(TupleValue{&self, weights.data(), discount}, {width, margin, narrow, wide, comfort}, games,
                                       seed, max_rounds, threads, control);
             },
-            "weights"_a, "discount"_a, "games"_a, "seed"_a, "max_rounds"_a, "width"_a = 0, "narrow"_a = 8, "wide"_a = 200,
+            "weights"_a, "discount"_a, "games"_a, "seed"_a, "max_rounds"_a, "width"_a = 0, "margin"_a = 1.5f, "narrow"_a = 8, "wide"_a = 200,
             "comfort"_a = 0.0f, "threads"_a = 0, "control"_a = nb::none());
 
     nb::class_<TdLearner>(m, "TdLearner", "Learns the weights of TupleFeatures by playing.")

@@ -18,7 +18,7 @@
 
 namespace rookery::tenten {
 
-inline double risk(float value) { return 1.0 / (1.0 + std::exp(static_cast<double>(value))); }
+inline float risk(float value) { return 1.0f / (1.0f + std::exp(value)); }
 
 inline constexpr double kLargestError = 3.0;    // of the log-odds
 inline constexpr double kLeastVariance = 1e-5;  // keeps the error finite where the risk is almost 0 or 1
@@ -82,19 +82,20 @@ private:
                 drawn = table[rng.below(static_cast<std::uint32_t>(table.size()))];
                 alive &= rules.placements(board, drawn) != 0;
             } while (!rules.placements(board, drawn));
-            double later = 0;
+            double later = 0;  // risk behind the next piece, given that it fits
             for (int piece = 0; piece < static_cast<int>(rules.pieces().size()); ++piece) {
                 if (piece != drawn && !every_piece_) continue;
-                float best = -INFINITY;
                 const Board places = rules.placements(board, piece);
+                if (!places) continue;
+                float best = -INFINITY;
                 features_.for_each_placement(weights.value.data(), board, piece, places, [&](const Placement& p) {
                     if (p.value <= best) return;
                     best = p.value;
                     if (piece == drawn) next = p.board;
                 });
-                if (places) later += (every_piece_ ? rules.probabilities()[piece] : 1 - death) * risk(best);
+                later += every_piece_ ? rules.probabilities()[piece] / (1 - death) * risk(best) : risk(best);
             }
-            target = death + discount_ * later;
+            target = death + (1 - death) * discount_ * later;
         }
         const double seen = risk(features_.value(weights.value.data(), board));
         const auto error = static_cast<float>(

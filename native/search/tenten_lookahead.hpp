@@ -62,12 +62,14 @@ double expected_survival(const E& evaluation, Board board) {
     return sum;
 }
 
-// Looks at every next piece behind the `width` most promising placements; their values become expected survivals and
-// they come first, the best first. The rest keeps the order of the evaluation.
+// Looks at every next piece behind the `width` most promising placements, as far as their values are not more than
+// `margin` below the best; their values become expected survivals and they come first, the best first. The rest keeps
+// the order of the evaluation.
 template <class E>
-std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width) {
+std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin) {
     auto all = ranked_placements(evaluation, board, piece);
-    const auto seen = std::min<std::size_t>(all.size(), static_cast<std::size_t>(width));
+    std::size_t seen = 0;
+    while (seen < all.size() && seen < static_cast<std::size_t>(width) && all[seen].value >= all[0].value - margin) ++seen;
     for (std::size_t i = 0; i < seen; ++i) all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board));
     std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seen),
                      [](const auto& a, const auto& b) { return a.value > b.value; });
@@ -140,10 +142,10 @@ HandPlan plan_hand(const E& evaluation, Board board, std::span<const std::int8_t
 
 // The placement to make, after a look at the next piece where `width` asks for it and the evaluation can.
 template <class E>
-bool decide(const E& evaluation, int width, Board board, int piece, Placement& best) {
+bool decide(const E& evaluation, int width, float margin, Board board, int piece, Placement& best) {
     if constexpr (requires { evaluation.survival(0.0f); }) {
         if (width > 0) {
-            const auto all = look_ahead(evaluation, board, piece, width);
+            const auto all = look_ahead(evaluation, board, piece, width, margin);
             if (!all.empty()) best = all[0];
             return !all.empty();
         }
@@ -154,6 +156,7 @@ bool decide(const E& evaluation, int width, Board board, int piece, Placement& b
 // How a player of whole games decides.
 struct PlayStyle {
     int width = 0;        // placements behind which the next piece is looked at; 0: none
+    float margin = 0;     // and how far below the best they may lie
     int narrow = 8;       // beam for hands
     int wide = 200;       // beam where the narrow one leads to a value below `comfort` or to the end
     float comfort = 0;
@@ -180,7 +183,7 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
         if (rules.hand() == 1) {
             const int piece = draw();
             Placement best{};
-            record.ended = !decide(evaluation, style.width, board, piece, best);
+            record.ended = !decide(evaluation, style.width, style.margin, board, piece, best);
             if (record.ended) break;
             board = best.board;
             count(piece, best.lines);

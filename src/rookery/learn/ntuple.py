@@ -44,10 +44,8 @@ class Settings:
     """Rows and columns of the windows; chosen by the size of the board if empty."""
     discount: float = 0.97
     """How much the next round's risk counts."""
-    first_step: float = 2.0
-    """How much of an error is corrected at once at the start of training, before temporal coherence makes it smaller."""
-    last_step: float = 2.0
-    """The same at the end; the step changes by the same factor with every batch."""
+    step: float = 2.0
+    """How much of an error is corrected at once, before temporal coherence makes it smaller."""
     every_piece: bool = False
     """Learn from every next piece, weighted by its chance, instead of the one drawn: slower, but without the noise."""
     first_value: float = 5.0
@@ -86,17 +84,19 @@ class NTuple:
         return np.asarray(self.features.values(self.weights, boards))
 
     def play(
-        self, games: int, seed: int, max_rounds: int = 1_000_000_000, *, look_ahead: int = 0, narrow: int = 8,
-        wide: int = 100, comfort: float = 4.0, threads: int = 0,
+        self, games: int, seed: int, max_rounds: int = 1_000_000_000, *, look_ahead: int = 0, margin: float = 1.5,
+        narrow: int = 8, wide: int = 100, comfort: float = 4.0, threads: int = 0,
     ) -> Survival:  # fmt: skip
-        """Play whole games. `look_ahead` is the number of placements behind which every next piece is looked at.
+        """Play whole games. `look_ahead` is the greatest number of placements behind which every next piece is looked
+        at, `margin` how far below the best value they may lie.
 
         Where a hand has several pieces, a beam search of width `narrow` plans all of them, and one of width `wide` if
         the plan's value is below `comfort`; lengths are then hands and not rounds.
         """
         rounds, hands, scores, ended = self.features.play(
-            self.weights, self.settings.discount, games, seed, max_rounds, look_ahead, narrow, wide, comfort, threads
-        )
+            self.weights, self.settings.discount, games, seed, max_rounds, look_ahead, margin, narrow, wide,
+            comfort, threads,
+        )  # fmt: skip
         return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores)
 
     def save(self, path: Path, **info: Any) -> None:
@@ -129,8 +129,7 @@ def train(
     batches = -(-settings.steps // settings.batch)
     for batch in range(len(run.rows), batches):
         begin, steps, deaths = time.perf_counter(), learner.rounds, learner.deaths
-        step = settings.first_step * (settings.last_step / settings.first_step) ** (batch / batches)
-        learner.train(-(-settings.batch // settings.lanes), step, seed, batch, threads)
+        learner.train(-(-settings.batch // settings.lanes), settings.step, seed, batch, threads)
         seconds = time.perf_counter() - begin
         row = {
             "steps": learner.rounds,
