@@ -48,10 +48,10 @@ Weights = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Settings:
-    generations: int = 40
-    population: int = 60
-    elite: int = 10
-    rounds: int = 10_000
+    generations: int = 30
+    population: int = 40
+    elite: int = 8
+    rounds: int = 5_000
     """Placements each candidate is measured on."""
     noise: float = 0.2
     """Added to every standard deviation, falling to 0 over the run, so that the search does not freeze too early."""

@@ -97,7 +97,7 @@ class Survival:
             "rounds": total,
             "deaths": self.deaths,
             "mean_rounds": self.mean,
-            "interval": list(self.interval),
+            "interval": [x if math.isfinite(x) else None for x in self.interval],
             "deaths_per_million": 1e6 * self.deaths / total,
             "deaths_per_million_interval": [1e6 * low / total, 1e6 * high / total],
             "max_rounds": int(self.lengths.max()),
