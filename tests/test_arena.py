@@ -5,8 +5,8 @@ import random
 
 import numpy as np
 import pytest
-
 from examples.tic_tac_toe import TicTacToe
+
 from rookery import agents, arena, load
 from rookery.cli import main
 from rookery.games import State
@@ -110,7 +110,9 @@ def test_explain_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     words = iter(["hint", "moves", "1x1@r3c3", "undo", "undo", "nonsense", "1x1@r1", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    data = answer(capsys, "play", "tenten", "--variant", "3x3-three", "--agent", "random", "--position", "##./.../... 1x1")
+    data = answer(
+        capsys, "play", "tenten", "--variant", "3x3-three", "--agent", "random", "--position", "##./.../... 1x1"
+    )
     assert data["moves"] == ["1x1@r1c3"]
     assert str(data["position"]).startswith(".../.../...")
 

@@ -39,7 +39,7 @@ static void check_weights(const Vector<T>& weights, std::size_t expected) {
     }
 }
 
-static nb::tuple placements_to_python(const std::vector<Placement>& all) {
+static auto placements_to_python(const std::vector<Placement>& all) {
     std::vector<std::int32_t> cells, lines;
     std::vector<std::uint64_t> boards;
     std::vector<float> values;
@@ -51,12 +51,12 @@ static nb::tuple placements_to_python(const std::vector<Placement>& all) {
         values.push_back(p.value);
     }
     const std::size_t n = all.size();
-    return nb::make_tuple(to_numpy(std::move(cells), {n}), to_numpy(std::move(lines), {n}),
+    return std::make_tuple(to_numpy(std::move(cells), {n}), to_numpy(std::move(lines), {n}),
                           to_numpy(std::move(boards), {n, 2}), to_numpy(std::move(values), {n}));
 }
 
 template <class E>
-static nb::tuple play_to_python(const E& evaluation, const PlayStyle& style, std::int64_t games, std::uint64_t seed,
+static auto play_to_python(const E& evaluation, const PlayStyle& style, std::int64_t games, std::uint64_t seed,
                                 std::int64_t max_rounds, int threads, Control* given) {
     if (games < 1 || max_rounds < 1) throw nb::value_error("games and rounds must be at least 1");
     ControlOrNone call(given);
@@ -71,7 +71,7 @@ static nb::tuple play_to_python(const E& evaluation, const PlayStyle& style, std
         ended.push_back(record.ended);
     }
     const std::size_t n = records.size();
-    return nb::make_tuple(to_numpy(std::move(rounds), {n}), to_numpy(std::move(hands), {n}),
+    return std::make_tuple(to_numpy(std::move(rounds), {n}), to_numpy(std::move(hands), {n}),
                           to_numpy(std::move(scores), {n}), to_numpy(std::move(ended), {n}));
 }
 
@@ -136,7 +136,7 @@ static void bind_paper(nb::module_& m) {
                     rounds.push_back(one.rounds);
                 }
                 const std::size_t n = rounds.size();
-                return nb::make_tuple(to_numpy(std::move(sum.a), {kPaperFeatures, kPaperFeatures}),
+                return std::make_tuple(to_numpy(std::move(sum.a), {kPaperFeatures, kPaperFeatures}),
                                       to_numpy(std::move(sum.b), {kPaperFeatures}), to_numpy(std::move(rounds), {n}));
             },
             "weights"_a, "discount"_a, "penalty"_a, "games"_a, "seed"_a, "first"_a, "max_rounds"_a, "threads"_a = 0,
@@ -285,7 +285,7 @@ static void bind_tuples(nb::module_& m) {
                      }
                  }
                  const std::size_t n = w.value.size(), games = boards.size() / 2;
-                 return nb::make_tuple(to_numpy(std::vector(w.value), {n}), to_numpy(std::vector(w.error), {n}),
+                 return std::make_tuple(to_numpy(std::vector(w.value), {n}), to_numpy(std::vector(w.error), {n}),
                                        to_numpy(std::vector(w.magnitude), {n}), to_numpy(std::move(boards), {games, 2}));
              },
              "Weights, sums of errors, sums of their magnitudes, boards of the games: all that training goes on from.")

@@ -261,8 +261,7 @@ def test_lspi_sums_the_normal_equations_of_a_game() -> None:
     single = [features.sample(weights, 0.7, -1000.0, 1, 11, i, 1000) for i in range(5)]
     np.testing.assert_allclose(again_a, sum(s[0] for s in single), rtol=1e-12)
     np.testing.assert_allclose(again_b, sum(s[1] for s in single), rtol=1e-12)
-    # The bias row of A is the sum of phi - discount phi': each placement adds 1 - discount, but the last adds 1. The bias
-    # entry of b is the sum of rewards: that of all placements but the last, and the penalty.
+    # The bias entry of A: each placement adds 1 - discount, the last one 1. That of b: the rewards and the penalty.
     assert a[20, 20] == pytest.approx((rounds[0] - 1) * 0.3 + 1)
     assert b[20] >= -1000
     # Filled and blank cells are 16 together, always: a column that is a multiple of the bias.

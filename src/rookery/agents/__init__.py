@@ -101,7 +101,6 @@ GENERIC: dict[str, Factory] = {
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
 
-
 def _tenten_learned(name: str) -> Factory:
     def make(game: Game, **settings: Any) -> Agent:
         # Imported here because the file imports this one.

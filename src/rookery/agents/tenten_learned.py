@@ -20,7 +20,7 @@ Halves = tuple[int, int]
 
 
 def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """`lspi`, `linear`, `ntuple` or `best`; the shipped weights for the game's board and pieces unless `path` is given."""
+    """`lspi`, `linear`, `ntuple` or `best`, with the shipped weights for this board and its pieces or those in `path`."""
     method = "ntuple" if name == "best" else name
     file = Path(path) if path is not None else _shipped(method, game)
     if name == "lspi":
@@ -74,7 +74,7 @@ class _LinearFeatures(ValueAgent):
     def values(self, state: State) -> dict[int, float]:
         state, board, slots = _slots(state)
         size = state.game.rows * state.game.columns
-        values = {}
+        values: dict[int, float] = {}
         for slot, piece in slots:
             cells, _, _, numbers = self.placements(board, piece)
             values |= {slot * size + int(c): float(v) for c, v in zip(cells, numbers, strict=True)}
@@ -107,7 +107,7 @@ class LspiAgent(_LinearFeatures):
         self.model, self.weights = model, model.weights
 
     def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
-        return tuple(self.model.features.placements(self.weights, board, piece))  # type: ignore[return-value]
+        return self.model.features.placements(self.weights, board, piece)
 
     def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
         return np.array([self.model.features.of_placement(board, piece, int(cell)) for cell in cells])
@@ -122,7 +122,7 @@ class LinearAgent(_LinearFeatures):
         self.model, self.weights = model, model.weights
 
     def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
-        return tuple(self.model.features.placements(self.weights, board, piece))  # type: ignore[return-value]
+        return self.model.features.placements(self.weights, board, piece)
 
     def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
         return self.model.features.of_boards(boards).astype(np.float64)
@@ -140,7 +140,7 @@ class NTupleAgent(ValueAgent):
     def _values(self, state: State, look_ahead: int) -> dict[int, float]:
         state, board, slots = _slots(state)
         model, size = self.model, state.game.rows * state.game.columns
-        values = {}
+        values: dict[int, float] = {}
         for slot, piece in slots:
             cells, _, _, numbers = model.features.placements(
                 model.weights, model.settings.discount, board, piece, look_ahead
@@ -169,7 +169,7 @@ class LookAheadAgent(NTupleAgent):
         state, _, slots = _slots(state)
         if len(slots) == 1:
             return self._values(state, look_ahead=1 << 20)
-        values = {}
+        values: dict[int, float] = {}
         for action in state.legal_actions():
             after = state.clone()
             after.apply(action)
@@ -183,6 +183,10 @@ class LookAheadAgent(NTupleAgent):
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
         one = len(_slots(state)[2]) == 1
-        kind = "expected chance to stay alive, over every next piece" if one else "log-odds of staying alive after the hand"
+        kind = (
+            "expected chance to stay alive, over every next piece"
+            if one
+            else "log-odds of staying alive after the hand"
+        )
         reasons = [f"{state.action_name(a)}: {values[a]:.6g} ({kind})" for a in ranked[:5]]
         return Explanation(ranked[0], values, reasons, Overlay(values=values))

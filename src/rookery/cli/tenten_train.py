@@ -45,7 +45,7 @@ def train_tenten(
         variant: Variant of the game; `rookery games` lists them.
         out: Folder of the run; runs/tenten-METHOD-VARIANT if not given.
         resume: Go on with the run in the folder.
-        length: How long to train: updates of lspi, generations of linear, steps of ntuple; the method's own if not given.
+        length: How long to train: updates of lspi, generations of linear, steps of ntuple.
     """
     game = load("tenten", variant)
     assert isinstance(game, TenTen)

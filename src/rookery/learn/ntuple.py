@@ -117,7 +117,11 @@ def train(
 ) -> Iterator[dict[str, Any]]:
     """Play and learn; yields a row of metrics after every batch. The model lies in `folder` at the end."""
     shapes = list(settings.tuples or default_tuples(game.rows, game.columns))
-    described = asdict(settings) | {"tuples": [list(s) for s in shapes], "seed": seed, "game": str(game.initial_state())}
+    described = asdict(settings) | {
+        "tuples": [list(s) for s in shapes],
+        "seed": seed,
+        "game": str(game.initial_state()),
+    }
     run = runs.Run(folder, KIND, described, resume)
     learner = _native.tenten_learn.TdLearner(
         game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount,
@@ -125,7 +129,8 @@ def train(
     )  # fmt: skip
     if (saved := run.load()) is not None:
         last = run.rows[-1]
-        learner.restore(*(saved[n] for n in ("weights", "errors", "sizes", "boards")), last["steps"], last["deaths"])
+        arrays = [saved[name] for name in ("weights", "errors", "sizes", "boards")]
+        learner.restore(arrays[0], arrays[1], arrays[2], arrays[3], last["steps"], last["deaths"])
     batches = -(-settings.steps // settings.batch)
     for batch in range(len(run.rows), batches):
         begin, steps, deaths = time.perf_counter(), learner.rounds, learner.deaths
@@ -137,8 +142,7 @@ def train(
             "mean_rounds": (learner.rounds - steps) / max(1, learner.deaths - deaths),
             "steps_per_second": round((learner.rounds - steps) / seconds),
         }
-        arrays = dict(zip(("weights", "errors", "sizes", "boards"), learner.state(), strict=True))
-        run.save(row, arrays)
+        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), learner.state(), strict=True)))
         yield row
     weights = learner.state()[0]
     NTuple(game, Settings(**asdict(settings) | {"tuples": tuple(shapes)}), weights).save(run.model_path)

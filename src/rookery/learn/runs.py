@@ -1,4 +1,4 @@
-"""What every training run shares: its folder, from which it goes on after a stop, and files written whole or not at all.
+"""What training runs share: a folder from which they go on after a stop, and files written whole or not at all.
 
 A folder holds `checkpoint.npz` (all that training goes on from), `metrics.jsonl` (one JSON object a line) and, once the
 run is complete, `model.npz` with `model.json` beside it for people.
@@ -38,8 +38,8 @@ def write_bytes(path: Path, data: bytes) -> None:
 def save_arrays(path: Path, info: Info, arrays: Arrays) -> None:
     """Write arrays and what they are, `info`, into one `.npz` file."""
     buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(info).encode(), dtype=np.uint8)
-    np.savez_compressed(buffer, info=text, **dict(arrays))
+    everything: dict[str, Any] = {"info": np.frombuffer(json.dumps(info).encode(), dtype=np.uint8), **arrays}
+    np.savez_compressed(buffer, **everything)
     write_bytes(path, buffer.getvalue())
 
 
