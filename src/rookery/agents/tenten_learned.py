@@ -20,7 +20,7 @@ Halves = tuple[int, int]
 
 
 def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """`lspi`, `linear`, `ntuple` or `best`, with the weights in `path` or the shipped ones for this board and pieces."""
+    """`lspi`, `linear`, `ntuple` or `best`, with the weights in `path` or those shipped for this board and pieces."""
     method = "ntuple" if name == "best" else name
     file = Path(path) if path is not None else _shipped(method, game)
     if name == "lspi":
