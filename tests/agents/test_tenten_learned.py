@@ -104,3 +104,25 @@ def test_train_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert (code, out) == (2, "")
     assert "--resume" in err
     assert run("--length", "0")[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variant", "games", "goal"), [("10x10", 200, 5_000), ("10x10-no-3x3", 20, 60_000)])
+def test_shipped_networks_reach_the_goal_without_looking_ahead(variant: str, games: int, goal: int) -> None:
+    network = ntuple.load(SHIPPED / f"ntuple-{variant}.npz", TenTen(**load("tenten").variants[variant]))
+    assert network.play(games, seed=31).interval[0] > goal
+
+
+@pytest.mark.slow
+def test_shipped_network_looking_ahead() -> None:
+    network = ntuple.load(SHIPPED / "ntuple-10x10.npz", TenTen())
+    played = network.play(40, seed=32, max_rounds=20_000, look_ahead=8, margin=1.0)
+    assert played.interval[0] > 8_000
+
+
+@pytest.mark.slow
+def test_the_learner_comes_within_five_percent_of_the_exact_optimum(tmp_path: Path) -> None:
+    # 28.8329 mean rounds is the greatest possible on 5x5 with the full set, by value iteration.
+    game = TenTen(5, 5)
+    list(ntuple.train(game, ntuple.Settings(steps=14_000_000), tmp_path, seed=1))
+    assert ntuple.load(tmp_path / "model.npz", game).play(20_000, seed=5).mean > 0.95 * 28.8329
