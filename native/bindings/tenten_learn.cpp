@@ -34,7 +34,8 @@ static void check_piece(const Rules& rules, int piece) {
 template <class T>
 static void check_weights(const Vector<T>& weights, std::size_t expected) {
     if (weights.shape(0) != expected) {
-        const std::string message = "expected " + std::to_string(expected) + " weights, not " + std::to_string(weights.shape(0));
+        const std::string message =
+            "expected " + std::to_string(expected) + " weights, not " + std::to_string(weights.shape(0));
         throw nb::value_error(message.c_str());
     }
 }

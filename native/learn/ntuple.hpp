@@ -24,7 +24,9 @@ inline std::uint32_t pack_bits(std::uint64_t x, std::uint64_t mask) {
     return static_cast<std::uint32_t>(_pext_u64(x, mask));
 #else
     std::uint32_t packed = 0;
-    for (int i = 0; mask; mask &= mask - 1, ++i) packed |= static_cast<std::uint32_t>(x >> std::countr_zero(mask) & 1) << i;
+    for (int i = 0; mask; mask &= mask - 1, ++i) {
+        packed |= static_cast<std::uint32_t>(x >> std::countr_zero(mask) & 1) << i;
+    }
     return packed;
 #endif
 }

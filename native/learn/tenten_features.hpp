@@ -184,7 +184,15 @@ class HandFeatures {
 public:
     using Vector = std::array<float, kHandFeatures>;
 
-    explicit HandFeatures(const Rules& rules) : rules_(&rules), geometry_(rules), death_(rules) {}
+    explicit HandFeatures(const Rules& rules) : rules_(&rules), geometry_(rules), death_(rules) {
+        for (int row = 0; row < rules.rows(); ++row) {
+            lines_.push_back(((Board(1) << rules.columns()) - 1) << (row * rules.columns()));
+        }
+        for (int column = 0; column < rules.columns(); ++column) {
+            lines_.push_back(0);
+            for (int row = 0; row < rules.rows(); ++row) lines_.back() |= Board(1) << (row * rules.columns() + column);
+        }
+    }
 
     const Rules& rules() const { return *rules_; }
 
@@ -213,12 +221,8 @@ public:
         const auto logs = [](Board places) { return std::log2(1.0f + static_cast<float>(popcount(places))); };
         const Board other_across = three_across >> (2 * columns), other_down = three_down >> 2;
         int fill_squares = 0;
-        for (int row = 0; row < rules_->rows(); ++row) {
-            const int n = popcount(board & row_(row));
-            fill_squares += n * n;
-        }
-        for (int column = 0; column < columns; ++column) {
-            const int n = popcount(board & column_(column));
+        for (const Board line : lines_) {
+            const int n = popcount(board & line);
             fill_squares += n * n;
         }
         int apart = 0;  // 3x3 squares that fit side by side, taken greedily
@@ -250,17 +254,10 @@ public:
     }
 
 private:
-    Board row_(int row) const { return ((Board(1) << rules_->columns()) - 1) << (row * rules_->columns()); }
-    Board column_(int column) const { return (g_first_column_()) << column; }
-    Board g_first_column_() const {
-        Board cells = 0;
-        for (int row = 0; row < rules_->rows(); ++row) cells |= Board(1) << (row * rules_->columns());
-        return cells;
-    }
-
     const Rules* rules_;
     Geometry geometry_;
     DeathChance death_;
+    std::vector<Board> lines_;  // rows and columns
 };
 
 // A weighted sum of our own features.
