@@ -36,7 +36,8 @@ public:
 
     TdLearner(const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
               double first_value, double discount, bool every_piece)
-        : discount_(discount), every_piece_(every_piece), features_(rules, shapes), death_(rules), merged_(features_.weights()) {
+        : discount_(discount), every_piece_(every_piece), features_(rules, shapes), death_(rules),
+          merged_(features_.weights()) {
         if (lanes < 1 || games < 1) throw std::invalid_argument("lanes and games must be at least 1");
         if (!(discount > 0 && discount <= 1)) throw std::invalid_argument("the discount lies in (0, 1]");
         // Optimistic: what was never seen looks safe, so that the greedy player goes and looks.
@@ -58,7 +59,9 @@ public:
             lanes_[i].weights = merged_;
             Rng rng(seed, static_cast<std::uint64_t>(batch * n + i));
             while (lane_rounds[i] < steps && !control.stopped()) {
-                for (Board& board : lanes_[i].boards) lane_deaths[i] += !learn_step(lanes_[i].weights, step, board, rng);
+                for (Board& board : lanes_[i].boards) {
+                    lane_deaths[i] += !learn_step(lanes_[i].weights, step, board, rng);
+                }
                 lane_rounds[i] += static_cast<std::int64_t>(lanes_[i].boards.size());
                 control.add(static_cast<std::int64_t>(lanes_[i].boards.size()));
             }

@@ -70,28 +70,28 @@ private:
     std::vector<int> shifts_;
 };
 
+// The piece's (row, column) cells after a symmetry, moved back into the corner.
+inline std::vector<std::pair<int, int>> piece_image(const Piece& piece, int symmetry, int columns) {
+    std::vector<std::pair<int, int>> cells;
+    for (const int offset : piece.offsets) {
+        int row = offset / columns, column = offset % columns;
+        if (symmetry & 1) row = piece.height - 1 - row;
+        if (symmetry & 2) column = piece.width - 1 - column;
+        if (symmetry & 4) std::swap(row, column);
+        cells.emplace_back(row, column);
+    }
+    std::sort(cells.begin(), cells.end());
+    return cells;
+}
+
 // The symmetries of the square under which board and piece set stay the same.
 inline std::vector<int> symmetries(const Rules& rules) {
-    const auto key = [&](const Piece& piece, int symmetry) {
-        // The piece as a set of (row, column), moved back into the corner.
-        std::vector<std::pair<int, int>> cells;
-        const int columns = rules.columns();
-        for (const int offset : piece.offsets) {
-            int row = offset / columns, column = offset % columns;
-            if (symmetry & 1) row = piece.height - 1 - row;
-            if (symmetry & 2) column = piece.width - 1 - column;
-            if (symmetry & 4) std::swap(row, column);
-            cells.emplace_back(row, column);
-        }
-        std::sort(cells.begin(), cells.end());
-        return cells;
-    };
     std::vector<int> found;
     for (int symmetry = 0; symmetry < (rules.rows() == rules.columns() ? 8 : 4); ++symmetry) {
         std::map<std::vector<std::pair<int, int>>, double> before, after;
         for (std::size_t i = 0; i < rules.pieces().size(); ++i) {
-            before[key(rules.pieces()[i], 0)] += rules.probabilities()[i];
-            after[key(rules.pieces()[i], symmetry)] += rules.probabilities()[i];
+            before[piece_image(rules.pieces()[i], 0, rules.columns())] += rules.probabilities()[i];
+            after[piece_image(rules.pieces()[i], symmetry, rules.columns())] += rules.probabilities()[i];
         }
         if (before == after) found.push_back(symmetry);
     }
@@ -186,25 +186,16 @@ private:
     // Pieces of one kind are images of each other; `swaps_` holds how each symmetry permutes the pieces.
     void find_kinds(const Rules& rules, const std::vector<int>& pieces) {
         std::map<std::vector<std::pair<int, int>>, std::uint32_t> kind_of;
-        const auto image = [&](const Piece& piece, int symmetry) {
-            std::vector<std::pair<int, int>> cells;
-            for (const int offset : piece.offsets) {
-                int row = offset / rules.columns(), column = offset % rules.columns();
-                if (symmetry & 1) row = piece.height - 1 - row;
-                if (symmetry & 2) column = piece.width - 1 - column;
-                if (symmetry & 4) std::swap(row, column);
-                cells.emplace_back(row, column);
-            }
-            std::sort(cells.begin(), cells.end());
-            return cells;
+        const auto image = [&](int piece, int symmetry) {
+            return piece_image(rules.pieces()[piece], symmetry, rules.columns());
         };
         const auto all = symmetries(rules);
         for (const int symmetry : all) {
             std::vector<int> swap;
             for (const int piece : pieces) {
-                const auto moved = image(rules.pieces()[piece], symmetry);
+                const auto moved = image(piece, symmetry);
                 for (std::size_t j = 0; j < pieces.size(); ++j) {
-                    if (image(rules.pieces()[pieces[j]], 0) == moved) {
+                    if (image(pieces[j], 0) == moved) {
                         swap.push_back(static_cast<int>(j));
                         break;
                     }
@@ -213,8 +204,8 @@ private:
             swaps_.push_back(swap);
         }
         for (const int piece : pieces) {
-            auto least = image(rules.pieces()[piece], 0);
-            for (const int symmetry : all) least = std::min(least, image(rules.pieces()[piece], symmetry));
+            auto least = image(piece, 0);
+            for (const int symmetry : all) least = std::min(least, image(piece, symmetry));
             kind_.push_back(kind_of.emplace(least, static_cast<std::uint32_t>(kind_of.size())).first->second);
         }
         kinds_ = static_cast<std::uint32_t>(kind_of.size());

@@ -69,7 +69,8 @@ template <class E>
 std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin) {
     auto all = ranked_placements(evaluation, board, piece);
     std::size_t seen = 0;
-    while (seen < all.size() && seen < static_cast<std::size_t>(width) && all[seen].value >= all[0].value - margin) ++seen;
+    const auto most = std::min<std::size_t>(all.size(), static_cast<std::size_t>(width));
+    while (seen < most && all[seen].value >= all[0].value - margin) ++seen;
     for (std::size_t i = 0; i < seen; ++i) all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board));
     std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seen),
                      [](const auto& a, const auto& b) { return a.value > b.value; });
