@@ -38,6 +38,7 @@ NB_MODULE(_native, m) {
     bind_chess_endgame(m);
     bind_morpion(m);
     bind_tenten(m);
+    bind_tenten_learn(m);
 }
 
 }  // namespace rookery

@@ -10,5 +10,6 @@ void bind_checkers(nanobind::module_& m);
 void bind_chess_endgame(nanobind::module_& m);
 void bind_morpion(nanobind::module_& m);
 void bind_tenten(nanobind::module_& m);
+void bind_tenten_learn(nanobind::module_& m);
 
 }  // namespace rookery

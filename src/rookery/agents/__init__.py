@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rookery.games import CHANCE, Game, Overlay, State
+from rookery.games.tenten import TenTen
 from rookery.search import mcts, minimax
 
 
@@ -99,7 +100,21 @@ GENERIC: dict[str, Factory] = {
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
-OF_GAME: dict[str, dict[str, Factory]] = {}
+
+def _tenten_learned(name: str) -> Factory:
+    def make(game: Game, **settings: Any) -> Agent:
+        # Imported here because the file imports this one.
+        from rookery.agents import tenten_learned
+
+        assert isinstance(game, TenTen)
+        return tenten_learned.load(name, game, **settings)
+
+    return make
+
+
+OF_GAME: dict[str, dict[str, Factory]] = {
+    "tenten": {name: _tenten_learned(name) for name in ("lspi", "linear", "ntuple", "best")},
+}
 """Agents for one game only, by the game's name and then their own."""
 
 
