@@ -33,6 +33,7 @@ NB_MODULE(_native, m) {
     bind_control(m);
     bind_python_games(m);
     bind_tenten(m);
+    bind_tenten_exact(m);
 }
 
 }  // namespace rookery

@@ -6,5 +6,6 @@
 namespace rookery {
 
 void bind_tenten(nanobind::module_& m);
+void bind_tenten_exact(nanobind::module_& m);
 
 }  // namespace rookery

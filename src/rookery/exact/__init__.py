@@ -1,0 +1,1 @@
+"""Exact answers by exhausting a game: one file a game."""
