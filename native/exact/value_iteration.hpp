@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -35,16 +36,12 @@ struct Rewards {
     std::array<double, 2 * kMaxSide + 1> lines{};  // by the number of lines cleared at once
 };
 
-// The rules on boards of up to 32 cells, as the sweeps need them. The lowest three cells are the lanes of a tile: eight
-// boards that differ in them only lie side by side in memory and are computed together.
+// The rules on boards of up to 32 cells, as the sweeps need them.
 class SmallRules {
 public:
-    static constexpr int kLanes = 8;
-    static constexpr SmallBoard kLaneBits = kLanes - 1;
-
     struct Piece {
         int weight = 0, size = 0;
-        SmallBoard anchors = 0, lane_anchors = 0;  // lane_anchors: placements that cover cells of the tile
+        SmallBoard anchors = 0;
         std::vector<int> offsets;
         std::array<SmallBoard, kMaxTableCells> masks{};  // by anchor
     };
@@ -62,14 +59,12 @@ public:
             for (SmallBoard anchors = small.anchors; anchors; anchors &= anchors - 1) {
                 const int anchor = std::countr_zero(anchors);
                 small.masks[anchor] = static_cast<SmallBoard>(piece.cells << anchor);
-                if (small.masks[anchor] & kLaneBits) small.lane_anchors |= SmallBoard(1) << anchor;
             }
             pieces_.push_back(small);
         }
         for (const auto piece : rules.draw_table()) ++pieces_[piece].weight;
         total_weight_ = static_cast<int>(rules.draw_table().size());
         row_ = (SmallBoard(1) << columns_) - 1;
-        if (columns_ == 32) row_ = ~SmallBoard(0);
         for (int row = 0; row < rows_; ++row) first_column_ |= SmallBoard(1) << (row * columns_);
     }
 
@@ -155,43 +150,57 @@ Change descend(const SmallRules& rules, int threads, Control& control, Block&& b
     return total;
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // tiles never cross a call: everything here is inlined
-#endif
-
-// Eight values side by side; they may lie at any address of the table.
+// A tile is a few boards that differ in their lowest cells only: they lie side by side in memory and are computed
+// together, eight values in single precision, four in double.
 template <class T>
 struct TileOf;
 template <>
 struct TileOf<float> {
-    typedef float type __attribute__((vector_size(32), aligned(4), may_alias));
+    typedef float type __attribute__((vector_size(32)));
 };
 template <>
 struct TileOf<double> {
-    typedef double type __attribute__((vector_size(64), aligned(8), may_alias));
+    typedef double type __attribute__((vector_size(32)));
 };
 template <class T>
 using Tile = typename TileOf<T>::type;
+template <class T>
+inline constexpr int kLanes = 32 / sizeof(T);
+
+template <class T>
+Tile<T> load_tile(const T* values) {
+    Tile<T> tile;
+    std::memcpy(&tile, values, sizeof tile);
+    return tile;
+}
 
 // Lane i takes lane i | covered, or 0 where the piece would cover a filled cell.
 template <SmallBoard covered, class T>
-[[gnu::always_inline]] inline Tile<T> covered_lanes(Tile<T> tile) {
-    constexpr auto from = [](int lane) { return lane & covered ? 8 : lane | static_cast<int>(covered); };
-    return __builtin_shufflevector(tile, Tile<T>{}, from(0), from(1), from(2), from(3), from(4), from(5), from(6),
-                                   from(7));
+Tile<T> covered_lanes(Tile<T> tile) {
+    constexpr auto from = [](int lane) { return lane & covered ? kLanes<T> : lane | static_cast<int>(covered); };
+    if constexpr (kLanes<T> == 8) {
+        return __builtin_shufflevector(tile, Tile<T>{}, from(0), from(1), from(2), from(3), from(4), from(5), from(6),
+                                       from(7));
+    } else {
+        return __builtin_shufflevector(tile, Tile<T>{}, from(0), from(1), from(2), from(3));
+    }
 }
 
 template <class T>
-[[gnu::always_inline]] inline Tile<T> covered_lanes(Tile<T> tile, SmallBoard covered) {
+Tile<T> covered_lanes(Tile<T> tile, SmallBoard covered) {
     switch (covered) {
         case 1: return covered_lanes<1, T>(tile);
         case 2: return covered_lanes<2, T>(tile);
         case 3: return covered_lanes<3, T>(tile);
-        case 4: return covered_lanes<4, T>(tile);
-        case 5: return covered_lanes<5, T>(tile);
-        case 6: return covered_lanes<6, T>(tile);
-        default: return covered_lanes<7, T>(tile);
     }
+    if constexpr (kLanes<T> == 8) {
+        switch (covered) {
+            case 4: return covered_lanes<4, T>(tile);
+            case 5: return covered_lanes<5, T>(tile);
+            case 6: return covered_lanes<6, T>(tile);
+        }
+    }
+    return covered_lanes<kLanes<T> - 1, T>(tile);
 }
 
 // One sweep in place over values[0 .. 2^cells). All rewards are multiplied by `scale`; they must not be negative.
@@ -203,7 +212,15 @@ Change sweep(const Rules& game, T* values, const Rewards& rewards, double discou
     const T base_reward = static_cast<T>(scale * rewards.constant);
     const T move_reward = static_cast<T>(scale * rewards.moves / rules.total_weight());
     const T future = static_cast<T>(discount / rules.total_weight());
-    constexpr SmallBoard kLaneBits = SmallRules::kLaneBits;
+    constexpr SmallBoard kLaneBits = kLanes<T> - 1;
+    std::vector<SmallBoard> lane_anchors;  // by piece: the placements that cover cells of the tile
+    for (const auto& piece : rules.pieces()) {
+        SmallBoard found = 0;
+        for (SmallBoard anchors = piece.anchors; anchors; anchors &= anchors - 1) {
+            if (piece.masks[std::countr_zero(anchors)] & kLaneBits) found |= anchors & -anchors;
+        }
+        lane_anchors.push_back(found);
+    }
 
     const auto refresh = [&](SmallBoard board, Change& change) {
         int lines = 0;
@@ -214,17 +231,17 @@ Change sweep(const Rules& game, T* values, const Rewards& rewards, double discou
     };
     return descend(rules, threads, control, [&](std::uint64_t first, std::uint64_t end) {
         Change change;
-        for (std::uint64_t next = end; next > first; next -= SmallRules::kLanes) {
-            const auto tile = static_cast<SmallBoard>(next - SmallRules::kLanes);
+        for (std::uint64_t next = end; next > first; next -= kLanes<T>) {
+            const auto tile = static_cast<SmallBoard>(next - kLanes<T>);
             if (rules.has_line(tile)) {
-                for (int lane = SmallRules::kLanes - 1; lane >= 0; --lane) refresh(tile | lane, change);
+                for (int lane = kLanes<T> - 1; lane >= 0; --lane) refresh(tile | lane, change);
                 continue;
             }
             // Lanes with a full line come first: other lanes of this tile may lead to them.
             const bool some_lines = rules.has_line(tile | kLaneBits);
             unsigned with_line = 0;
             if (some_lines) {
-                for (int lane = 0; lane < SmallRules::kLanes; ++lane) {
+                for (int lane = 0; lane < kLanes<T>; ++lane) {
                     if (!rules.has_line(tile | lane)) continue;
                     with_line |= 1u << lane;
                     refresh(tile | lane, change);
@@ -241,34 +258,35 @@ Change sweep(const Rules& game, T* values, const Rewards& rewards, double discou
             };
             std::array<Inner, kMaxPieces> inner;
             int inner_count = 0;
-            for (const auto& piece : rules.pieces()) {
+            for (std::size_t p = 0; p < lane_anchors.size(); ++p) {
+                const auto& piece = rules.pieces()[p];
                 Tile<T> best{};
                 const SmallBoard fits = SmallRules::placements(piece, tile);
                 const auto weight = static_cast<T>(piece.weight);
                 SmallBoard inside = 0;
-                for (SmallBoard plain = fits & ~piece.lane_anchors; plain; plain &= plain - 1) {
-                    const auto& value = reinterpret_cast<const Tile<T>&>(values[tile | piece.masks[std::countr_zero(plain)]]);
+                for (SmallBoard plain = fits & ~lane_anchors[p]; plain; plain &= plain - 1) {
+                    const Tile<T> value = load_tile(values + (tile | piece.masks[std::countr_zero(plain)]));
                     best = best > value ? best : value;
                 }
-                for (SmallBoard lanes = fits & piece.lane_anchors; lanes; lanes &= lanes - 1) {
+                for (SmallBoard lanes = fits & lane_anchors[p]; lanes; lanes &= lanes - 1) {
                     const SmallBoard mask = piece.masks[std::countr_zero(lanes)];
                     if ((mask & ~kLaneBits) == 0) {
                         inside |= lanes & -lanes;
                     } else {
-                        const auto& successor = reinterpret_cast<const Tile<T>&>(values[tile | (mask & ~kLaneBits)]);
+                        const Tile<T> successor = load_tile(values + (tile | (mask & ~kLaneBits)));
                         const Tile<T> value = covered_lanes<T>(successor, mask & kLaneBits);
                         best = best > value ? best : value;
                     }
                     if (rewards.moves != 0) moves += covered_lanes<T>(Tile<T>{} + weight, mask & kLaneBits);
                 }
-                if (rewards.moves != 0) moves += weight * static_cast<T>(std::popcount(fits & ~piece.lane_anchors));
+                if (rewards.moves != 0) moves += weight * static_cast<T>(std::popcount(fits & ~lane_anchors[p]));
                 if (inside) {
                     inner[inner_count++] = {weight, best, inside, &piece};
                 } else {
                     expected += weight * best;
                 }
             }
-            for (int lane = SmallRules::kLanes - 1; lane >= 0; --lane) {
+            for (int lane = kLanes<T> - 1; lane >= 0; --lane) {
                 if (with_line >> lane & 1) continue;
                 T sum = expected[lane];
                 for (int i = 0; i < inner_count; ++i) {

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rookery.games import CHANCE, Game, Overlay, State
+from rookery.games.tenten import TenTen
 from rookery.search import mcts, minimax
 
 
@@ -99,7 +100,16 @@ GENERIC: dict[str, Factory] = {
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
-OF_GAME: dict[str, dict[str, Factory]] = {}
+
+def _tenten_oracle(game: Game, **settings: Any) -> Agent:
+    # Imported here because the file imports this one.
+    from rookery.agents import tenten_oracle
+
+    assert isinstance(game, TenTen)
+    return tenten_oracle.load(game, **settings)
+
+
+OF_GAME: dict[str, dict[str, Factory]] = {"tenten": {"oracle": _tenten_oracle}}
 """Agents for one game only, by the game's name and then their own."""
 
 

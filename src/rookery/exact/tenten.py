@@ -471,7 +471,6 @@ def _solve_discounted(
     unit = (len(game.weights) + 3) * float(np.finfo(values.dtype).eps)
     least, most = -math.inf, math.inf
     first: float | None = None
-    since_shift, middle_before = 0, math.nan
     while True:
         low, high = sweep(values, 1.0)
         store.note(store.sweeps + 1, 1.0)
@@ -487,15 +486,6 @@ def _solve_discounted(
         if store.sweeps >= _MAX_SWEEPS:
             break
         first = float(values[0])
-        # Where all values move alike, by a share of the last move every time, go where they are heading. These changes
-        # were made a sweep ago; the next sweeps check the leap as they check everything.
-        middle = 0.5 * (low + high)
-        share = middle / middle_before if middle_before else 0.0
-        middle_before = middle
-        since_shift += 1
-        if since_shift >= 4 and 0 < share < 1 and high - low < abs(middle):
-            values += values.dtype.type(middle * share**2 / (1 - share))
-            since_shift = 0
     reward = OBJECTIVES[objective].moves * expected_moves(game)
     middle = (least + most) / 2
     return (middle - reward) / discount, (most - least) / 2 / discount
