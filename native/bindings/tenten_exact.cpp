@@ -59,31 +59,16 @@ static void bind_tables(nb::module_& m) {
         "control"_a = nb::none(),
         "One sweep of value iteration in place; the least and the greatest change of a board with full lines.");
     m.def(
-        "evaluation_sweep",
-        [](const tenten::Rules& rules, const Tables& tables, double tolerance, Values<double> values, double constant,
-           double cells, const std::vector<double>& lines, double scale, int threads, Control* given) {
-            check_size(rules, values);
-            const auto policy = make_policy<T>(rules, tables, tolerance);
-            const auto rewards = make_rewards(constant, 0, cells, lines);
-            ControlOrNone call(given);
-            const auto change = interruptible(call.control, [&] {
-                return tenten::evaluation_sweep(rules, policy, values.data(), rewards, scale, threads, call.control);
-            });
-            return std::make_pair(change.lowest, change.highest);
-        },
-        "rules"_a, "tables"_a.noconvert(), "tolerance"_a, "values"_a.noconvert(), "constant"_a, "cells"_a, "lines"_a,
-        "scale"_a, "threads"_a, "control"_a = nb::none(),
-        "The same for the policy of one table, or of several followed at random.");
-    m.def(
-        "endless",
-        [](const tenten::Rules& rules, const Tables& tables, double tolerance, int threads, Control* given) {
+        "successors",
+        [](const tenten::Rules& rules, const Tables& tables, double tolerance, Control* given) {
             const auto policy = make_policy<T>(rules, tables, tolerance);
             ControlOrNone call(given);
-            return interruptible(call.control,
-                                 [&] { return tenten::endless(rules, policy, threads, call.control); });
+            auto found = interruptible(call.control, [&] { return tenten::successors(rules, policy, call.control); });
+            const std::size_t size = found.size();
+            return to_numpy(std::move(found), {size});
         },
-        "rules"_a, "tables"_a.noconvert(), "tolerance"_a, "threads"_a, "control"_a = nb::none(),
-        "Whether the policy survives every sequence of pieces; without tables, whether any can.");
+        "rules"_a, "tables"_a.noconvert(), "tolerance"_a, "control"_a = nb::none(),
+        "Where the policy of one or more tables leads: a raw board for every board, piece and table, flat.");
     m.def(
         "play_policy",
         [](const tenten::Rules& rules, const Tables& tables, double tolerance, std::int64_t games, std::uint64_t seed,
@@ -104,10 +89,47 @@ static void bind_tables(nb::module_& m) {
         "control"_a = nb::none(), "Rounds and score of every game.");
 }
 
+static std::span<const tenten::SmallBoard> check_successors(const tenten::Rules& rules,
+                                                            const Values<const tenten::SmallBoard>& successors) {
+    const std::size_t least = tenten::SmallRules(rules).boards() * rules.pieces().size();
+    if (successors.size() % least != 0) throw nb::value_error("the successors belong to other rules");
+    return {successors.data(), successors.size()};
+}
+
+static void bind_evaluation(nb::module_& m) {
+    using Successors = Values<const tenten::SmallBoard>;
+    m.def(
+        "evaluation_sweep",
+        [](const tenten::Rules& rules, Successors successors, Values<double> values, double constant, double cells,
+           const std::vector<double>& lines, double scale, int threads, Control* given) {
+            check_size(rules, values);
+            const auto policy = check_successors(rules, successors);
+            if (policy.empty()) throw nb::value_error("a policy has successors");
+            const auto rewards = make_rewards(constant, 0, cells, lines);
+            ControlOrNone call(given);
+            const auto change = interruptible(call.control, [&] {
+                return tenten::evaluation_sweep(rules, policy, values.data(), rewards, scale, threads, call.control);
+            });
+            return std::make_pair(change.lowest, change.highest);
+        },
+        "rules"_a, "successors"_a.noconvert(), "values"_a.noconvert(), "constant"_a, "cells"_a, "lines"_a, "scale"_a,
+        "threads"_a, "control"_a = nb::none(), "A sweep as `sweep`, with the policy's placements in place of the best.");
+    m.def(
+        "endless",
+        [](const tenten::Rules& rules, Successors successors, int threads, Control* given) {
+            const auto policy = check_successors(rules, successors);
+            ControlOrNone call(given);
+            return interruptible(call.control, [&] { return tenten::endless(rules, policy, threads, call.control); });
+        },
+        "rules"_a, "successors"_a.noconvert(), "threads"_a, "control"_a = nb::none(),
+        "Whether the policy survives every sequence of pieces; with no successors, whether any policy can.");
+}
+
 void bind_tenten_exact(nb::module_& parent) {
     nb::module_ m = nb::cast<nb::module_>(parent.attr("tenten"));
     bind_tables<float>(m);
     bind_tables<double>(m);
+    bind_evaluation(m);
 }
 
 }  // namespace rookery

@@ -33,12 +33,30 @@ struct TablePolicy {
     }
 };
 
-// One sweep of policy evaluation in place, as `sweep`: the best placement replaced by the policy's.
+// Where the policy leads: for every board, piece and table the raw board after it, or the board itself where the piece
+// does not fit; [boards, pieces, tables]. Boards with full lines keep 0.
 template <class T>
-Change evaluation_sweep(const Rules& game, const TablePolicy<T>& policy, double* values, const Rewards& rewards,
-                        double scale, int threads, Control& control) {
+std::vector<SmallBoard> successors(const Rules& game, const TablePolicy<T>& policy, Control& control) {
     const SmallRules rules(game);
-    const double share = 1.0 / (rules.total_weight() * static_cast<double>(policy.tables.size()));
+    std::vector<SmallBoard> found(rules.boards() * rules.pieces().size() * policy.tables.size());
+    auto out = found.begin();
+    for (std::uint64_t board = 0; board < rules.boards() && !control.stopped(); ++board) {
+        for (const auto& piece : rules.pieces()) {
+            for (const T* table : policy.tables) {
+                const auto small = static_cast<SmallBoard>(board);
+                *out++ = rules.has_line(small) ? 0 : policy.successor(piece, small, table);
+            }
+        }
+    }
+    return found;
+}
+
+// One sweep of policy evaluation in place, as `sweep`: the best placement replaced by the policy's.
+inline Change evaluation_sweep(const Rules& game, std::span<const SmallBoard> successors, double* values,
+                               const Rewards& rewards, double scale, int threads, Control& control) {
+    const SmallRules rules(game);
+    const std::size_t step = successors.size() / rules.boards(), tables = step / rules.pieces().size();
+    const double share = 1.0 / (rules.total_weight() * static_cast<double>(tables));
     return descend(rules, threads, control, [&](std::uint64_t first, std::uint64_t end) {
         Change change;
         for (std::uint64_t next = end; next > first; --next) {
@@ -52,10 +70,10 @@ Change evaluation_sweep(const Rules& game, const TablePolicy<T>& policy, double*
                 continue;
             }
             double sum = 0;
+            const SmallBoard* after = &successors[board * step];
             for (const auto& piece : rules.pieces()) {
-                for (const T* table : policy.tables) {
-                    const SmallBoard after = policy.successor(piece, board, table);
-                    if (after != board) sum += piece.weight * (scale * rewards.cells * piece.size + values[after]);
+                for (std::size_t table = 0; table < tables; ++table, ++after) {
+                    if (*after != board) sum += piece.weight * (scale * rewards.cells * piece.size + values[*after]);
                 }
             }
             values[board] = scale * rewards.constant + share * sum;
@@ -64,19 +82,19 @@ Change evaluation_sweep(const Rules& game, const TablePolicy<T>& policy, double*
     });
 }
 
-// Whether play from the empty board can go on for ever whatever is drawn: under a policy, or, with no tables, under the
-// best. The answer is found by removing boards from which some sequence of pieces kills.
-template <class T>
-bool endless(const Rules& game, const TablePolicy<T>& policy, int threads, Control& control) {
+// Whether play from the empty board can go on for ever whatever is drawn: under a policy, or, with no successors given,
+// under the best. The answer is found by removing boards from which some sequence of pieces kills.
+inline bool endless(const Rules& game, std::span<const SmallBoard> successors, int threads, Control& control) {
     const SmallRules rules(game);
+    const std::size_t step = successors.size() / rules.boards();
     std::vector<std::uint8_t> safe(rules.boards(), 1);
     const auto survives = [&](SmallBoard board) {
+        for (std::size_t i = 0; i < step; ++i) {
+            const SmallBoard after = successors[board * step + i];
+            if (after == board || !safe[after]) return false;
+        }
+        if (step) return true;
         for (const auto& piece : rules.pieces()) {
-            for (const T* table : policy.tables) {
-                const SmallBoard after = policy.successor(piece, board, table);
-                if (after == board || !safe[after]) return false;
-            }
-            if (!policy.tables.empty()) continue;
             SmallBoard fits = SmallRules::placements(piece, board);
             while (fits && !safe[board | piece.masks[std::countr_zero(fits)]]) fits &= fits - 1;
             if (!fits) return false;

@@ -195,13 +195,13 @@ class TablePolicy:
 
     def evaluate(self, precision: float = 1e-9, threads: int = 0, control: Control | None = None) -> Evaluation:
         """Expected rounds and score from the empty board, by solving the policy's linear system."""
-        tables = list(self.tables)
-        if native.endless(self.game.rules, tables, self.tolerance, threads, control):
+        successors = native.successors(self.game.rules, list(self.tables), self.tolerance, control)
+        if native.endless(self.game.rules, successors, threads, control):
             return Evaluation(math.inf, math.inf, math.inf, math.inf, 0)
 
         def sweep(values: Values, constant: float, cells: float, lines: Sequence[float], scale: float) -> _Change:
             low, high = native.evaluation_sweep(
-                self.game.rules, tables, self.tolerance, values, constant, cells, list(lines), scale, threads, control
+                self.game.rules, successors, values, constant, cells, list(lines), scale, threads, control
             )
             _raise_if_stopped(control)
             return low, high
@@ -357,14 +357,15 @@ def solve(
     threads: int = 0,
     file: Path | None = None,
     seed: int = 0,
+    evaluate: bool = True,
     progress: Progress | None = None,
     control: Control | None = None,
 ) -> Solution:
     """The best policy for an objective, with error bounds.
 
     `discount` is 1 for `survival` and 0.9 for the rewards unless given. `precision` is relative. With a `file` the table
-    lives there, memory-mapped: a run that is killed goes on where it was. `seed` is for the games that estimate the mean
-    rounds on boards of more than 20 cells.
+    lives there, memory-mapped: a run that is killed goes on where it was. For objectives other than survival the mean
+    rounds are extra work, left out without `evaluate`; on boards of more than 20 cells games are played with `seed`.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"unknown objective {objective!r}; known: {', '.join(OBJECTIVES)}")
@@ -380,7 +381,7 @@ def solve(
     if precision is None:
         precision = 1e-9 if store.values.dtype == np.float64 else 1e-5
     if discount == 1:
-        if native.endless(game.rules, _no_tables(store.values), 0.0, threads, control):
+        if native.endless(game.rules, np.empty(0, np.uint32), threads, control):
             raise ValueError("the best play on this board survives for ever, so totals without discount are infinite")
         value, bound, scale = _solve_undiscounted(
             game, objective, store, precision, threads, progress, control
@@ -393,6 +394,8 @@ def solve(
     seconds = store.seconds_before + time.perf_counter() - begin
     if objective == "survival":
         rounds, interval = value, (value - bound, value + bound)
+    elif not evaluate:
+        rounds, interval = math.nan, (math.nan, math.nan)
     else:
         rounds, interval = _rounds_of(TablePolicy(game, (store.values,), _tolerance(store.values)), threads, seed)
     solution = Solution(
@@ -400,10 +403,6 @@ def solve(
     )
     store.finish(solution._header())
     return solution
-
-
-def _no_tables(values: Values) -> list[Values]:
-    return []
 
 
 def _rounds_of(policy: TablePolicy, threads: int, seed: int) -> tuple[float, tuple[float, float]]:
