@@ -383,13 +383,9 @@ def solve(
     if discount == 1:
         if native.endless(game.rules, np.empty(0, np.uint32), threads, control):
             raise ValueError("the best play on this board survives for ever, so totals without discount are infinite")
-        value, bound, scale = _solve_undiscounted(
-            game, objective, store, precision, threads, progress, control
-        )
+        value, bound, scale = _solve_undiscounted(game, objective, store, precision, threads, progress, control)
     else:
-        value, bound = _solve_discounted(
-            game, objective, discount, store, precision, threads, progress, control
-        )
+        value, bound = _solve_discounted(game, objective, discount, store, precision, threads, progress, control)
         scale = 1.0
     seconds = store.seconds_before + time.perf_counter() - begin
     if objective == "survival":
@@ -556,9 +552,9 @@ class _Store:
         part = file.with_name(file.name + ".part")
         values = np.memmap(part, dtype, "w+", _HEADER_SIZE, shape)
         values[:] = start
-        part.open("r+b").write(_pack_header(self._unfinished()))
         part.replace(file)
         self.values = values
+        self._write(self._unfinished())
 
     def _unfinished(self) -> dict[str, Any]:
         seconds = self.seconds_before + time.perf_counter() - self.begin
