@@ -1,11 +1,10 @@
 """The perfect player of 1010! on small boards.
 
->>> import random
 >>> game = TenTen(3, 3, "seven")
 >>> oracle = load(game)
 >>> state = game.parse_state("##./.../... 1x1")
 >>> print(oracle.explain(state).reasons[0])
-1x1@r1c3: 70.8 rounds to be expected from here, this one included
+1x1@r3c3: 71.8 rounds to be expected from here, this one included
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ its error bounds.
 >>> round(solution.mean_rounds, 2)
 69.83
 >>> state = game.parse_state("##./.../... 1x1")
->>> {state.action_name(a): round(v, 1) for a, v in solution.placement_values(state).items() if v > 60}
-{'1x1@r1c3': 70.8}
+>>> {state.action_name(a): round(v, 2) for a, v in solution.placement_values(state).items() if v > 70.6}
+{'1x1@r1c3': 70.83, '1x1@r2c1': 70.87, '1x1@r3c3': 71.84}
+
+Filling the row at once is not the best: the corner opposite keeps it for later.
 """
 
 from __future__ import annotations
@@ -221,8 +223,8 @@ class TablePolicy:
                 change = (-math.inf, math.inf)
             sweeps += 1
         low, high = draws.bounds
-        score = rate * draws.value + float(relative[0])
-        return Evaluation(draws.value - 1, low - 1, high - 1, score, draws.sweeps + sweeps)
+        score = rate * (low + high) / 2 + float(relative[0])
+        return Evaluation((low + high) / 2 - 1, low - 1, high - 1, score, draws.sweeps + sweeps)
 
 
 _Change = tuple[float, float]
@@ -232,8 +234,8 @@ _Sweep = Callable[[Values, float], _Change]
 class _Undiscounted:
     """Expected totals until death, by sweeps over values that are scaled so that they stay near 1.
 
-    With draws counted, D = 1 + E[best D], and y = D * gain solves y = gain + E[best y]. A sweep with any gain leaves a y
-    that misses this equation by at most the change of the values behind cleared lines, which the next sweep measures:
+    With draws counted, D = 1 + E[best D], and y = D * gain solves y = gain + E[best y]. A sweep with any gain leaves a
+    y that misses this equation by at most the change of the values behind cleared lines, which the next sweep measures:
     `gain - highest <= y - E[best y] <= gain - lowest`, and D lies between y / (gain - lowest) and y / (gain - highest).
     """
 
@@ -260,7 +262,7 @@ class _Undiscounted:
         rounding = self.unit * (abs(first) + 1)
         least, most = gain - max(0.0, high) - rounding, gain - min(0.0, low) + rounding
         self.bounds = (first / most, first / least if least > 0 else math.inf)
-        self.value = first / (gain - 0.5 * (low + high)) if gain > 0.5 * (low + high) else math.inf
+        self.value = first / gain
         self.residual = max(abs(low), abs(high)) + rounding
         # A gain that is too high by d raises all values by about d * reward * draws a sweep. It may at most double or
         # halve: values and gain would both vanish with a gain of 0.
@@ -363,9 +365,10 @@ def solve(
 ) -> Solution:
     """The best policy for an objective, with error bounds.
 
-    `discount` is 1 for `survival` and 0.9 for the rewards unless given. `precision` is relative. With a `file` the table
-    lives there, memory-mapped: a run that is killed goes on where it was. For objectives other than survival the mean
-    rounds are extra work, left out without `evaluate`; on boards of more than 20 cells games are played with `seed`.
+    `discount` is 1 for `survival` and 0.9 for the rewards unless given. `precision` is relative. With a `file` the
+    table lives there, memory-mapped: a run that is killed goes on where it was. For objectives other than survival the
+    mean rounds are extra work, left out without `evaluate`; on boards of more than 20 cells games are played for them,
+    with `seed`.
     """
     if objective not in OBJECTIVES:
         raise ValueError(f"unknown objective {objective!r}; known: {', '.join(OBJECTIVES)}")
