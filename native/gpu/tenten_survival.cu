@@ -222,6 +222,14 @@ __global__ void fill(Value* values, Board boards, Value value) {
     for (Board i = static_cast<Board>(blockIdx.x) * blockDim.x + threadIdx.x; i < boards; i += step) values[i] = value;
 }
 
+template <class Value>
+__global__ void scale(Value* values, Board boards, float factor) {
+    const Board step = static_cast<Board>(gridDim.x) * blockDim.x;
+    for (Board i = static_cast<Board>(blockIdx.x) * blockDim.x + threadIdx.x; i < boards; i += step) {
+        values[i] = static_cast<Value>(values[i] * factor + (sizeof(Value) == 2 ? 0.5f : 0.0f));
+    }
+}
+
 __device__ std::uint64_t splitmix(std::uint64_t& x) {
     std::uint64_t z = (x += 0x9e3779b97f4a7c15ULL);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -346,8 +354,8 @@ static int run(const Game& g, const char* set, double limit) {
     CHECK(cudaMalloc(&values, bytes));
     CHECK(cudaMalloc(&stats, sizeof(Stats)));
     CHECK(cudaMemcpyToSymbol(game, &g, sizeof g));
-    // The empty board drifts to at most about 1.6 times the start while the gain settles.
-    const double unit = fixed ? 36000.0 : 1.0;
+    // The empty board drifts to about 1.8 times the start while the gain settles.
+    double unit = fixed ? 28000.0 : 1.0;
     fill<<<4096, 256>>>(values, boards, static_cast<Value>(unit));
     const Board chunk = std::max<Board>(Board(1) << 11, boards >> 10);
     // A float sum is rounded once a piece and a few times more; in fixed point the last rounding is the only one.
@@ -362,7 +370,7 @@ static int run(const Game& g, const char* set, double limit) {
     bool saturated = false;
     while (true) {
         CHECK(cudaMemset(stats, 0, sizeof(Stats)));
-        if (fixed) gain = std::max(gain_step, std::round(gain / gain_step) * gain_step);
+        if constexpr (fixed) gain = std::max(gain_step, std::round(gain / gain_step) * gain_step);
         const auto gain_sum = static_cast<typename Lanes::Sum>(fixed ? std::llround(gain * g.total_weight)
                                                                      : gain * g.total_weight);
         for (Board end = boards; end > 0;) {
@@ -394,11 +402,18 @@ static int run(const Game& g, const char* set, double limit) {
         width_before = std::min(width_before, width);
         const bool exact = seen.rise == 0 && seen.fall == 0;
         if (saturated || exact || stale >= 12 || width < 1e-7 * low || elapsed() > limit) break;
-        // A gain that is too high by d raises all values by about four draws' worth of d a sweep. In fixed point small
-        // drifts are rounded away: the gain then rests, so that the values can settle.
+        // A gain that is too high by d raises all values by about four draws' worth of d a sweep. In fixed point the
+        // last drifts are mostly rounding, and are followed with more care.
         const double middle = 0.5 * (static_cast<double>(seen.rise) - seen.fall);
-        const bool rest = fixed && seen.rise + seen.fall <= 3;
-        if (!rest) gain = std::min(std::max(gain - middle / 4, gain / 2), gain * 2);
+        const bool settled = fixed && seen.rise + seen.fall <= 3;
+        gain = std::min(std::max(gain - middle / (settled ? 8 : 4), gain / 2), gain * 2);
+        if (settled && seen.greatest < 60000) {
+            // Use the whole range: the finer the unit, the closer the bounds.
+            const double factor = 64000.0 / seen.greatest;
+            scale<<<4096, 256>>>(values, boards, static_cast<float>(factor));
+            gain *= factor;
+            unit *= factor;
+        }
     }
     const double seconds = elapsed();
     // Games of the table's policy, as a check that does not depend on the bounds.
