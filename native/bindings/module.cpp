@@ -39,6 +39,7 @@ NB_MODULE(_native, m) {
     bind_morpion(m);
     bind_tenten(m);
     bind_tenten_learn(m);
+    bind_tenten_exact(m);
 }
 
 }  // namespace rookery

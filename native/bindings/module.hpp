@@ -11,5 +11,6 @@ void bind_chess_endgame(nanobind::module_& m);
 void bind_morpion(nanobind::module_& m);
 void bind_tenten(nanobind::module_& m);
 void bind_tenten_learn(nanobind::module_& m);
+void bind_tenten_exact(nanobind::module_& m);
 
 }  // namespace rookery

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rookery.agents import Agent, Explanation, ValueAgent
+from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.games import Overlay, State
 from rookery.games.tenten import PIECE_SETS, TenTen, TenTenState
 from rookery.learn import cross_entropy, lspi, ntuple
