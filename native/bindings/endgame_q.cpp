@@ -3,6 +3,8 @@
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
+
 #include <mutex>
 #include <unordered_map>
 
@@ -79,6 +81,9 @@ void bind_endgame_q(nb::module_& parent) {
             "state"_a, "(action, mate, score) as seen by the side with the pieces.");
     nb::class_<PyEngine, Engine>(m, "PyEngine").def(nb::init<nb::object>(), "function"_a);
 
+    nb::class_<PerfectEngine, Engine>(m, "PerfectEngine")
+        .def(nb::init<std::shared_ptr<const chess_endgame::DistanceTable>>(), "table"_a);
+
     nb::class_<Settings>(m, "Settings")
         .def(
             "__init__",
@@ -98,14 +103,14 @@ void bind_endgame_q(nb::module_& parent) {
                          for (const Match& match : self.matches) moves.push_back(match.moves);
                          const std::size_t count = moves.size();
                          return to_numpy(std::move(moves), {count});
-                     })
+                     }, nb::rv_policy::move)
         .def_prop_ro("endings",
                      [](const Run& self) {
                          std::vector<std::uint8_t> endings;
                          for (const Match& m : self.matches) endings.push_back(static_cast<std::uint8_t>(m.ending));
                          const std::size_t count = endings.size();
                          return to_numpy(std::move(endings), {count});
-                     })
+                     }, nb::rv_policy::move)
         .def_prop_ro("validation",
                      [](const Run& self) {
                          return std::make_pair(static_cast<int>(self.validation.ending), self.validation.moves);

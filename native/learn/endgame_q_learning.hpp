@@ -10,6 +10,7 @@
 
 #include "core/control.hpp"
 #include "core/parallel.hpp"
+#include "exact/retrograde.hpp"
 #include "games/chess_endgame.hpp"
 
 namespace rookery::endgame_q {
@@ -31,6 +32,29 @@ class Engine {
 public:
     virtual ~Engine() = default;
     virtual Answer ask(const Position& position) = 0;  // from any thread
+};
+
+// The exact tables as an engine: mates soonest, resists longest (the first such move, always the same).
+class PerfectEngine : public Engine {
+public:
+    explicit PerfectEngine(std::shared_ptr<const chess_endgame::DistanceTable> table) : table_(std::move(table)) {}
+
+    Answer ask(const Position& position) override {
+        Answer answer;
+        std::int16_t best = 0;
+        for_each_action(position, legal_moves(position), [&](Action action) {
+            const std::int16_t distance = chess_endgame::distance_before(table_->distance(after(position, action)));
+            if (answer.best >= 0 && !chess_endgame::is_better(distance, best)) return;
+            answer.best = action;
+            best = distance;
+        });
+        answer.mate = best != chess_endgame::kDrawDistance;
+        answer.score = answer.mate ? (std::abs(best) + 1) / 2 : 0;
+        return answer;
+    }
+
+private:
+    std::shared_ptr<const chess_endgame::DistanceTable> table_;
 };
 
 // The squares that the lone king could walk to if nothing else moved, its own included: a flood fill over squares that
@@ -188,9 +212,13 @@ public:
         return nth_action(p, legal, static_cast<int>(std::find(values.begin(), values.end(), row->best) - values.begin()));
     }
 
-    // The match is over, by this side's move or by the reply to it.
+    // The match is over, by this side's move or by the reply to it. Repetition and the fifty-move rule belong to the
+    // match, not to the position: under a potential the learner looks on as if the game went on.
     void end_match(Ending ending) {
-        if (pending_) {
+        const bool by_history = ending == Ending::kRepetition || ending == Ending::kFiftyMoves;
+        if (settings_.potential && by_history) {
+            learn_from_going_on();
+        } else if (pending_) {
             const double lost_potential = settings_.potential ? potential(from_) : 0;
             table_.learn(from_, chosen_, outcome(ending, moves_) - lost_potential, settings_.alpha);
         }

@@ -1,0 +1,275 @@
+"""Q-learning for chess endgames: the system of "Solving chess endgames using Q learning" (Boar, 2022).
+
+The agent keeps a number Q(s, a) for every position s it has met and every move a there, all 0 at first. In each match,
+always from the same start, it plays the move of greatest Q, or with probability epsilon a random one, and learns from
+every move it made, once the opponent has answered:
+
+    Q(s, a) += alpha * (reward + gamma * least best move - Q(s, a))
+
+The *least best move* (equation 2.2) is the smallest, over all replies of the opponent, of the greatest Q among the
+agent's next moves: the agent assumes the best reply, whatever the opponent really plays. The reward of a move is how
+much it improved the position, measured by one of two functions of the position after it (`stockfish_reward`,
+`heuristic_reward`); a mate after n moves is worth 10000/n and a draw -10000.
+
+The loop itself is native (`native/learn/endgame_q_learning.hpp`); here are the settings, what comes out of a run, and
+the files.
+
+What the paper leaves open, and what we do:
+
+- Equation 2.3 and its prose disagree about "mate in n". We follow the prose, (10 (1 + ((20 - n)/10)^2))^2: it puts every
+  forced mate above every position without one, which is what the prose says the 1 is for; the equation would value a
+  mate in 20 at 1 and a mere advantage at up to 9. A mate in more than 20 counts as one in 20.
+- "All rewards are relative to the previously given reward" cannot include the win: after "mate in 1" (2125) a mate on
+  move 8 (1250) would be a punishment and nobody would learn to mate. So the rewards of positions are relative, the first
+  to that of the start; win and draw are absolute.
+- A draw that the opponent's reply brings (a piece is lost, a position repeated) is charged to the move before it, and
+  as a possible reply it counts -10000 in the least best move.
+- Matches also end as draws by the fifty-move rule, which bounds them. Ties between moves are broken at random.
+- In the king's area the own square counts; pieces block lines as they stand.
+
+`Settings(shaping="potential")` is ours: the reward of a move is gamma * P(next) - P(now), P being a function of the
+position only, and a win is worth the same whenever it comes. Such shaping cannot change which policy is best (Ng,
+Harada and Russell, 1999), while the paper's differences can be earned over and over by going back and forth. P is a
+guess at the discounted win, made of the paper's two quantities: 10000 * gamma^(steps_per_square * (area + distance)).
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native
+from rookery._native import Control
+from rookery.games.endgames import EndgamesState
+
+ENDINGS = ("stopped", "checkmate", "insufficient material", "stalemate", "repetition", "fifty-move rule")
+"""Why a match ended, by the number in `Run.endings`."""
+
+CHECKMATE = ENDINGS.index("checkmate")
+
+Engine = _native.endgame_q.Engine
+"""Answers for positions: `native/learn/endgame_q_learning.hpp`."""
+
+king_area = _native.endgame_q.king_area
+king_distance = _native.endgame_q.king_distance
+heuristic_reward = _native.endgame_q.heuristic_reward
+stockfish_reward = _native.endgame_q.stockfish_reward
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The paper's values are the defaults."""
+
+    reward: Literal["stockfish", "heuristic"] = "stockfish"
+    """Judge positions by an engine's evaluation (equation 2.3), or by the king's area and distance (2.4)."""
+    decay: float = 1.0
+    """Epsilon is divided by this to the power of the wins so far: 1 (static), 1.1 or 1.01 in the paper."""
+    alpha: float = 0.05
+    """Learning rate."""
+    gamma: float = 0.95
+    """Discount."""
+    epsilon: float = 0.003
+    """Probability of a random move."""
+    win: float = 10_000.0
+    """Reward of mate, divided by the number of moves it took."""
+    draw: float = -10_000.0
+    """Reward of any draw, for the side with the pieces."""
+    shaping: Literal["relative", "potential"] = "relative"
+    """The paper's relative rewards, or our potential."""
+    steps_per_square: float = 0.5
+    """How many moves of progress the potential sees in one square less of area or distance."""
+
+    def native(self) -> _native.endgame_q.Settings:
+        if self.reward not in ("stockfish", "heuristic"):
+            raise ValueError(f"unknown reward {self.reward!r}; known rewards: stockfish, heuristic")
+        if self.shaping not in ("relative", "potential"):
+            raise ValueError(f"unknown shaping {self.shaping!r}; known shapings: relative, potential")
+        if self.shaping == "potential" and self.reward == "stockfish":
+            raise ValueError("the potential is made of the king's area and distance; choose the heuristic reward")
+        return _native.endgame_q.Settings(
+            alpha=self.alpha,
+            gamma=self.gamma,
+            epsilon=self.epsilon,
+            decay=self.decay,
+            win=self.win,
+            draw=self.draw,
+            engine_reward=self.reward == "stockfish",
+            potential=self.shaping == "potential",
+            steps_per_square=self.steps_per_square,
+        )
+
+
+VERSIONS = {
+    "Stockfish Static": Settings("stockfish"),
+    "Stockfish Decaying": Settings("stockfish", decay=1.1),
+    "Heuristic Static": Settings("heuristic"),
+    "Heuristic Decaying": Settings("heuristic", decay=1.1),
+}
+"""The paper's four versions of the agent."""
+
+POTENTIAL = Settings("heuristic", decay=1.1, alpha=1.0, shaping="potential")
+"""Our version. Nothing here is random but the exploration, so that there is nothing to average: alpha is 1."""
+
+Learners = Literal["strong", "weak", "both"]
+
+
+class QTable:
+    """What a learner knows: the Q-value of every move of the positions it has met."""
+
+    def __init__(
+        self,
+        positions: npt.NDArray[np.uint64],
+        counts: npt.NDArray[np.uint16],
+        actions: npt.NDArray[np.uint16],
+        values: npt.NDArray[np.floating[Any]],
+    ) -> None:
+        if not len(positions) == len(counts) or not len(actions) == len(values) == int(counts.sum()):
+            raise ValueError("the arrays of a Q-table do not fit together")
+        order = np.argsort(positions, kind="stable")
+        self.positions = positions[order]
+        """`State.key()` of each position as a little-endian number, ascending."""
+        ends = np.cumsum(counts, dtype=np.int64)
+        self._begins, self._counts = (ends - counts)[order], counts[order].astype(np.int64)
+        self._actions, self._values = actions, values
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def values(self, state: EndgamesState) -> dict[int, float] | None:
+        """The Q-value of every move, or None in a position the learner never met."""
+        code = np.uint64(int.from_bytes(state.key(), "little"))
+        row = int(np.searchsorted(self.positions, code))
+        if row == len(self) or self.positions[row] != code:
+            return None
+        entries = slice(self._begins[row], self._begins[row] + self._counts[row])
+        return {
+            int(action): float(value)
+            for action, value in zip(self._actions[entries], self._values[entries], strict=True)
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Rows in the order of `positions`, as `save` writes them."""
+        entries = np.concatenate(
+            [np.arange(b, b + c) for b, c in zip(self._begins, self._counts, strict=True)] or [np.arange(0)]
+        )
+        return {
+            "positions": self.positions,
+            "counts": self._counts.astype(np.uint16),
+            "actions": self._actions[entries],
+            "values": self._values[entries].astype(np.float32),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write a `.npz`, whole or not at all; values as 32-bit numbers."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        with part.open("wb") as file:
+            np.savez_compressed(file, format=np.array("rookery endgame q-table 1"), **self.arrays())  # type: ignore[arg-type]
+        part.replace(path)
+
+    @staticmethod
+    def load(path: Path) -> QTable:
+        """Read what `save` wrote; ValueError if the file is anything else."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                if str(file["format"]) != "rookery endgame q-table 1":
+                    raise ValueError("another format")
+                return QTable(file["positions"], file["counts"], file["actions"], file["values"])
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a Q-table that `rookery train endgames q-learning` wrote: {error}") from None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what happened in every match, and what was learned."""
+
+    moves: npt.NDArray[np.int32]
+    """Moves of the side with the pieces, `[matches]`."""
+    endings: npt.NDArray[np.uint8]
+    """Numbers of `ENDINGS`, `[matches]`."""
+    solution: int | None
+    """Moves to mate when both sides play what they know, without exploration; None if that does not mate."""
+    solution_ending: str
+    tables: dict[str, QTable]
+    """Of the learners: "strong", "weak"."""
+
+    @property
+    def won(self) -> npt.NDArray[np.bool_]:
+        """Which matches the side with the pieces won."""
+        return self.endings == CHECKMATE
+
+    @property
+    def win_percentage(self) -> npt.NDArray[np.float64]:
+        """After each match, the percentage of matches won so far: the paper's curves."""
+        return 100 * np.cumsum(self.won) / np.arange(1, len(self.won) + 1)
+
+
+def train(
+    start: EndgamesState,
+    settings: Settings,
+    engine: Engine,
+    *,
+    learners: Learners = "strong",
+    matches: int = 5000,
+    runs: int = 1,
+    seed: int = 0,
+    threads: int = 0,
+    control: Control | None = None,
+) -> list[Run]:
+    """Independent runs from one start. The engine plays the side that does not learn, and judges positions.
+
+    The same seed gives the same runs whatever the number of threads, as long as the engine answers the same.
+    `control.done` counts matches.
+    """
+    if learners not in ("strong", "weak", "both"):
+        raise ValueError(f"unknown learners {learners!r}; known: strong, weak, both")
+    strong, weak = learners != "weak", learners != "strong"
+    found = _native.endgame_q.train(
+        start, settings.native(), strong, weak, engine, matches, runs, seed, threads, control
+    )
+    sides = [name for name, learns in (("strong", strong), ("weak", weak)) if learns]
+    results = []
+    for run in found:
+        ending, moves = run.validation
+        tables = {side: QTable(*run.table(side == "strong")) for side in sides}
+        results.append(Run(run.moves, run.endings, moves if ending == CHECKMATE else None, ENDINGS[ending], tables))
+    return results
+
+
+def write_run(run: Run, folder: Path, about: dict[str, Any]) -> None:
+    """The paper's three files of a run: results as CSV, the Q-table, a log. `about` heads the log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for side, table in run.tables.items():
+        table.save(folder / f"q-table-{side}.npz")
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, lineterminator="\n")
+    rows.writerow(["match", "won", "win_percentage", "moves_to_win", "moves"])
+    lines = [f"{key}: {value}" for key, value in about.items()]
+    wins = np.cumsum(run.won)
+    for i, (moves, ending, percentage) in enumerate(
+        zip(run.moves.tolist(), run.endings.tolist(), run.win_percentage.tolist(), strict=True)
+    ):
+        rows.writerow([i + 1, wins[i], f"{percentage:.3f}", moves if ending == CHECKMATE else -1, moves])
+        lines += [f"match {i + 1}: {moves} moves, {percentage:.2f}% won", f"  {ENDINGS[ending]}"]
+    lines.append(f"without exploration: {run.solution_ending}, {run.solution or '-'} moves to mate")
+    _write(folder / "results.csv", buffer.getvalue())
+    _write(folder / "log.txt", "\n".join(lines) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def settings_json(settings: Settings) -> str:
+    return json.dumps(dataclasses.asdict(settings), sort_keys=True)
