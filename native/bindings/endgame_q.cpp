@@ -45,7 +45,7 @@ static auto table_arrays(const QTable& table) {
     std::vector<std::uint64_t> positions;
     std::vector<std::uint16_t> counts, actions;
     std::vector<double> all_values;
-    table.for_each([&](const Position& position, std::span<const double> values) {
+    table.for_each_learned([&](const Position& position, std::span<const double> values) {
         positions.push_back(position.code());
         counts.push_back(static_cast<std::uint16_t>(values.size()));
         for_each_action(position, legal_moves(position),

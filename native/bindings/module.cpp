@@ -35,6 +35,7 @@ NB_MODULE(_native, m) {
     bind_solitaire_chess(m);
     bind_checkers(m);
     bind_chess_endgame(m);
+    bind_endgame_tables(m);
     bind_endgame_q(m);
     bind_tenten(m);
 }

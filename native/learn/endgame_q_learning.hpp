@@ -108,7 +108,8 @@ public:
     struct Row {
         std::uint64_t position = 0;  // Position::code(), 0 where the slot is free
         std::uint32_t begin = 0;
-        std::uint32_t count = 0;
+        std::uint16_t count = 0;
+        bool learned = false;  // has a value been changed?
         double best = 0;
     };
 
@@ -117,12 +118,17 @@ public:
         return row.position ? &row : nullptr;
     }
 
-    Row& make(const Position& position, int count) {
+    // The row of a position; a new one starts with the values given by `first_value(action)`.
+    template <class FirstValue>
+    const Row& make(const Position& position, FirstValue&& first_value) {
         if (2 * (size_ + 1) > rows_.size()) grow();
         Row& row = rows_[slot(position.code())];
         if (!row.position) {
-            row = {position.code(), static_cast<std::uint32_t>(values_.size()), static_cast<std::uint32_t>(count), 0};
-            values_.resize(values_.size() + count);
+            row.position = position.code();
+            row.begin = static_cast<std::uint32_t>(values_.size());
+            for_each_action(position, legal_moves(position), [&](Action a) { values_.push_back(first_value(a)); });
+            row.count = static_cast<std::uint16_t>(values_.size() - row.begin);
+            update_best(row);
             ++size_;
         }
         return row;
@@ -135,19 +141,22 @@ public:
         Row& row = rows_[slot(position.code())];
         double& value = values_[row.begin + move];
         value += alpha * (target - value);
-        row.best = *std::max_element(values_.begin() + row.begin, values_.begin() + row.begin + row.count);
+        row.learned = true;
+        update_best(row);
     }
 
-    std::size_t size() const { return size_; }
-
     template <class Visit>
-    void for_each(Visit&& visit) const {
+    void for_each_learned(Visit&& visit) const {
         for (const Row& row : rows_) {
-            if (row.position) visit(std::bit_cast<Position>(row.position), values(row));
+            if (row.learned) visit(std::bit_cast<Position>(row.position), values(row));
         }
     }
 
 private:
+    void update_best(Row& row) {
+        row.best = *std::max_element(values_.begin() + row.begin, values_.begin() + row.begin + row.count);
+    }
+
     std::size_t slot(std::uint64_t code) const {
         const std::size_t mask = rows_.size() - 1;
         std::size_t i = (code * 0x9e3779b97f4a7c15ULL >> 20) & mask;
@@ -184,7 +193,7 @@ public:
     Action choose(const Position& p, int moves, Rng& rng) {
         learn_from_going_on();
         const Moves legal = legal_moves(p);
-        const QTable::Row& row = table_.make(p, legal.count);
+        const QTable::Row& row = table_.make(p, [&](Action action) { return first_value(p, action); });
         int chosen;
         if (rng.uniform() < settings_.epsilon / std::pow(settings_.decay, wins_)) {
             chosen = static_cast<int>(rng.below(static_cast<std::uint32_t>(legal.count)));
@@ -219,8 +228,7 @@ public:
         if (settings_.potential && by_history) {
             learn_from_going_on();
         } else if (pending_) {
-            const double lost_potential = settings_.potential ? potential(from_) : 0;
-            table_.learn(from_, chosen_, outcome(ending, moves_) - lost_potential, settings_.alpha);
+            table_.learn(from_, chosen_, outcome(ending, moves_), settings_.alpha);
         }
         pending_ = false;
         wins_ += strong_ == (ending == Ending::kCheckmate);
@@ -231,7 +239,7 @@ private:
         if (!pending_) return;
         const double future = settings_.gamma * least_best_move();
         if (settings_.potential) {
-            table_.learn(from_, chosen_, future - potential(from_), settings_.alpha);
+            table_.learn(from_, chosen_, future, settings_.alpha);
         } else {
             const double now = reward(after_);
             table_.learn(from_, chosen_, now - previous_ + future, settings_.alpha);
@@ -242,7 +250,7 @@ private:
 
     // Equation 2.2: the worth of our best move after the opponent's best reply. A reply that ends the game counts what
     // it brings.
-    double least_best_move() const {
+    double least_best_move() {
         double least = std::numeric_limits<double>::infinity();
         for_each_action(after_, legal_moves(after_), [&](Action reply) {
             const Position p = after(after_, reply);
@@ -252,8 +260,7 @@ private:
             } else if (!strong_ && legal_moves(p).count == 0) {
                 value = outcome(in_check(p) ? Ending::kCheckmate : Ending::kStalemate, moves_);
             } else {
-                const QTable::Row* row = table_.find(p);
-                value = (row ? row->best : 0) + (settings_.potential ? potential(p) : 0);
+                value = best_value(p);
             }
             least = std::min(least, value);
         });
@@ -273,9 +280,18 @@ private:
         return strong_ ? value : -value;
     }
 
-    // A guess at the discounted win from the paper's two quantities: the smaller the area and the distance, the sooner.
-    double potential(const Position& p) const {
-        const double steps = settings_.steps_per_square * (king_area(p) + king_distance(p));
+    double best_value(const Position& p) {
+        if (settings_.potential) return table_.make(p, [&](Action action) { return first_value(p, action); }).best;
+        const QTable::Row* row = table_.find(p);
+        return row ? row->best : 0;
+    }
+
+    // Nothing is known of a move at first, so 0; or what the potential says about the position it leads to: a guess at
+    // the discounted win from the paper's two quantities.
+    double first_value(const Position& p, Action action) const {
+        if (!settings_.potential) return 0;
+        const Position next = after(p, action);
+        const double steps = settings_.steps_per_square * (king_area(next) + king_distance(next));
         const double value = settings_.win * std::pow(settings_.gamma, steps);
         return strong_ ? value : -value;
     }
