@@ -121,9 +121,10 @@ void bind_endgame_q(nb::module_& parent) {
     m.def(
         "train",
         [](const H& start, const Settings& settings, bool strong_learns, bool weak_learns, Engine& engine, int matches,
-           int runs, std::uint64_t seed, int threads, Control* given) {
+           int first_run, int runs, std::uint64_t seed, int threads, Control* given) {
             if (matches < 0 || matches > 10'000'000) throw nb::value_error("the number of matches must be 0 to 10^7");
             if (runs < 0 || runs > 100'000) throw nb::value_error("the number of runs must be 0 to 100000");
+            if (first_run < 0) throw nb::value_error("the number of the first run must not be negative");
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
             if (start.state.player() == kTerminal) throw nb::value_error("the game is over in the start position");
             ControlOrNone call(given);
@@ -131,14 +132,14 @@ void bind_endgame_q(nb::module_& parent) {
             interruptible(call.control, [&] {
                 parallel_blocks(runs, threads, [&](std::int64_t run) {
                     results[run] = std::make_unique<Run>(train(start.state, settings, strong_learns, weak_learns,
-                                                               engine, matches, Rng(seed, run), call.control));
+                                                               engine, matches, Rng(seed, first_run + run), call.control));
                 });
             });
             nb::list list;
             for (auto& result : results) list.append(nb::cast(std::move(*result)));
             return list;
         },
-        "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "runs"_a, "seed"_a,
+        "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "first_run"_a, "runs"_a, "seed"_a,
         "threads"_a, "control"_a = nb::none(), "`control.done` counts matches.");
 
     m.def("king_area", [](const H& state) { return king_area(state.state.position()); }, "state"_a,

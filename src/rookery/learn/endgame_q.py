@@ -27,10 +27,13 @@ What the paper leaves open, and what we do:
 - Matches also end as draws by the fifty-move rule, which bounds them. Ties between moves are broken at random.
 - In the king's area the own square counts; pieces block lines as they stand.
 
-`Settings(shaping="potential")` is ours: the reward of a move is gamma * P(next) - P(now), P being a function of the
-position only, and a win is worth the same whenever it comes. Such shaping cannot change which policy is best (Ng,
-Harada and Russell, 1999), while the paper's differences can be earned over and over by going back and forth. P is a
-guess at the discounted win, made of the paper's two quantities: 10000 * gamma^(steps_per_square * (area + distance)).
+`Settings(shaping="potential")` is ours. The paper's differences can be earned over and over by going back and forth,
+and a draw by repetition blames one move for the whole match. Shaping by a potential cannot change which policy is best
+(Ng, Harada and Russell, 1999), and it comes to the same as starting from Q-values that are the potential (Wiewiora,
+2003; we use his look-ahead advice, a potential of position and move). So a move is worth at first what the paper's two
+quantities promise after it, 10000 * gamma^(steps_per_square * (area + distance)), a guess at the discounted win; a win
+is worth 10000 whenever it comes, since the discount alone asks for speed; and repetition and the fifty-move rule, which
+belong to the match and not to the position, teach nothing: the backup goes on as if the game did.
 """
 
 from __future__ import annotations
@@ -85,8 +88,9 @@ class Settings:
     """Reward of any draw, for the side with the pieces."""
     shaping: Literal["relative", "potential"] = "relative"
     """The paper's relative rewards, or our potential."""
-    steps_per_square: float = 0.5
-    """How many moves of progress the potential sees in one square less of area or distance."""
+    steps_per_square: float = 3.0
+    """How many moves nearer to mate the potential takes one square less of area or distance to be. Large values find
+    some mate soon, small ones a shorter mate later."""
 
     def native(self) -> _native.endgame_q.Settings:
         if self.reward not in ("stockfish", "heuristic"):
@@ -118,6 +122,12 @@ VERSIONS = {
 
 POTENTIAL = Settings("heuristic", decay=1.1, alpha=1.0, shaping="potential")
 """Our version. Nothing here is random but the exploration, so that there is nothing to average: alpha is 1."""
+
+POTENTIAL_VERSIONS = {
+    "Potential Static": dataclasses.replace(POTENTIAL, decay=1.0),
+    "Potential Decaying": POTENTIAL,
+}
+"""The same knowledge as the heuristic versions, better founded."""
 
 Learners = Literal["strong", "weak", "both"]
 
@@ -221,20 +231,22 @@ def train(
     learners: Learners = "strong",
     matches: int = 5000,
     runs: int = 1,
+    first_run: int = 0,
     seed: int = 0,
     threads: int = 0,
     control: Control | None = None,
 ) -> list[Run]:
     """Independent runs from one start. The engine plays the side that does not learn, and judges positions.
 
-    The same seed gives the same runs whatever the number of threads, as long as the engine answers the same.
+    The same seed gives the same runs whatever the number of threads, as long as the engine answers the same; run
+    number n is the same whether it comes first or after others.
     `control.done` counts matches.
     """
     if learners not in ("strong", "weak", "both"):
         raise ValueError(f"unknown learners {learners!r}; known: strong, weak, both")
     strong, weak = learners != "weak", learners != "strong"
     found = _native.endgame_q.train(
-        start, settings.native(), strong, weak, engine, matches, runs, seed, threads, control
+        start, settings.native(), strong, weak, engine, matches, first_run, runs, seed, threads, control
     )
     sides = [name for name, learns in (("strong", strong), ("weak", weak)) if learns]
     results = []
@@ -271,5 +283,113 @@ def _write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def settings_json(settings: Settings) -> str:
-    return json.dumps(dataclasses.asdict(settings), sort_keys=True)
+def perfect_engine(table: object) -> Engine:
+    """The exact tables as opponent and judge: `table` is the `native` of `rookery.exact.endgames.Table`.
+
+    As defender it resists as long as it can, always by the same move. As judge it says "mate in n", n being exact: with
+    it the Stockfish reward needs no engine.
+    """
+    return _native.endgame_q.PerfectEngine(table)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some runs of one setup, as kept on disk."""
+
+    moves: npt.NDArray[np.int16]
+    """`[runs, matches]`"""
+    endings: npt.NDArray[np.uint8]
+    """`[runs, matches]`"""
+    solutions: npt.NDArray[np.int16]
+    """`[runs]`; -1 where the run found none."""
+
+    @property
+    def won(self) -> npt.NDArray[np.bool_]:
+        return self.endings == CHECKMATE
+
+    @property
+    def win_percentage(self) -> npt.NDArray[np.float64]:
+        """`[runs, matches]`: see `Run.win_percentage`."""
+        return 100 * np.cumsum(self.won, axis=1) / np.arange(1, self.won.shape[1] + 1)
+
+    @property
+    def solved(self) -> npt.NDArray[np.bool_]:
+        return self.solutions >= 0
+
+
+def train_batch(
+    folder: Path,
+    start: EndgamesState,
+    settings: Settings,
+    engine: Engine,
+    *,
+    opponent: str,
+    learners: Learners = "strong",
+    matches: int = 5000,
+    runs: int = 10,
+    seed: int = 0,
+    one_by_one: bool = False,
+    about: dict[str, Any] | None = None,
+    control: Control | None = None,
+) -> Batch:
+    """Runs that are kept in `folder` and not run again if they are there already.
+
+    The folder gets `batch.npz` (every match of every run), `results.csv` (their means, as the paper compiles them) and
+    `run-01` with the first run's three files. `one_by_one` saves after every run: for slow engines.
+    """
+    about = {
+        "start": str(start), "opponent": opponent, "learners": learners, **dataclasses.asdict(settings),
+        "matches": matches, "seed": seed, **(about or {}),
+    }  # fmt: skip
+    batch = _load_batch(folder / "batch.npz", about)
+    while len(batch.solutions) < runs:
+        first = len(batch.solutions)
+        found = train(
+            start, settings, engine, learners=learners, matches=matches, runs=1 if one_by_one else runs - first,
+            first_run=first, seed=seed, control=control,
+        )  # fmt: skip
+        if control is not None and control.stopped:
+            raise KeyboardInterrupt
+        if first == 0:
+            write_run(found[0], folder / "run-01", about)
+        batch = Batch(
+            np.concatenate([batch.moves.reshape(-1, matches), [run.moves for run in found]]).astype(np.int16),
+            np.concatenate([batch.endings.reshape(-1, matches), [run.endings for run in found]]).astype(np.uint8),
+            np.concatenate([batch.solutions, [run.solution or -1 for run in found]]).astype(np.int16),
+        )
+        _save_batch(folder, batch, about)
+    return Batch(batch.moves[:runs], batch.endings[:runs], batch.solutions[:runs])
+
+
+def _load_batch(path: Path, about: dict[str, Any]) -> Batch:
+    """The runs in a file, none if it is missing, damaged or of another setup."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if json.loads(str(file["about"])) == about:
+                return Batch(file["moves"], file["endings"], file["solutions"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        pass
+    return Batch(np.empty((0, 0), np.int16), np.empty((0, 0), np.uint8), np.empty(0, np.int16))
+
+
+def _save_batch(folder: Path, batch: Batch, about: dict[str, Any]) -> None:
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, lineterminator="\n")
+    rows.writerow(["match", "win_percentage", "win_percentage_of_solved_runs", "mean_moves_to_win"])
+    percentage = batch.win_percentage
+    solved = percentage[batch.solved]
+    won = batch.won
+    wins = won.sum(axis=0)
+    moves_to_win = (batch.moves * won).sum(axis=0) / np.maximum(wins, 1)
+    for i in range(percentage.shape[1]):
+        rows.writerow([
+            i + 1, f"{percentage[:, i].mean():.3f}", f"{solved[:, i].mean():.3f}" if len(solved) else "",
+            f"{moves_to_win[i]:.2f}" if wins[i] else "",
+        ])  # fmt: skip
+    _write(folder / "results.csv", buffer.getvalue())
+    part = folder / "batch.npz.part"
+    with part.open("wb") as file:
+        np.savez_compressed(
+            file, about=np.array(json.dumps(about)), moves=batch.moves, endings=batch.endings, solutions=batch.solutions
+        )
+    part.replace(folder / "batch.npz")
