@@ -48,9 +48,9 @@ clean:
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: .venv/installed
+.venv/dev-installed: $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install -q -e '.[dev]'
-	touch $@
+	touch .venv/installed $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
 	$(PYTHON) -m venv .bench-venv

@@ -147,14 +147,15 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     });
     state.def(
         "apply",
-        [legal, refuse](nb::handle py_self, std::int64_t action) {
+        [legal, refuse](nb::handle py_self, nb::handle action) {
             H& self = nb::cast<H&>(py_self);
-            if (!legal(self, action)) refuse(py_self, nb::int_(action));
-            self.state.apply(static_cast<Action>(action));
+            std::int64_t number = 0;
+            const bool small = nb::try_cast(action, number);
+            if (!small && !PyLong_Check(action.ptr())) throw nb::type_error("an action is an integer");
+            if (!small || !legal(self, number)) refuse(py_self, action);
+            self.state.apply(static_cast<Action>(number));
         },
-        "action"_a);
-    // An integer of any other size.
-    state.def("apply", [refuse](nb::handle self, nb::int_ action) { refuse(self, action); }, "action"_a);
+        "action"_a, nb::sig("def apply(self, action: int) -> None"));
     // Calls the constructor of the Python subclass, so that a clone has its class.
     const auto clone = [](nb::handle self) { return self.type()(self); };
     state.def("clone", clone, nb::sig("def clone(self) -> typing.Self"));

@@ -11,18 +11,6 @@ namespace rookery {
 using namespace chess_endgame;
 using H = Handle<chess_endgame::State>;
 
-static Kinds read_kinds(std::string_view pieces) {
-    Kinds kinds{kNoPiece, kNoPiece};
-    if (pieces.empty() || pieces.size() > 2) throw std::invalid_argument("a side may have one or two pieces");
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        const auto kind = kLetters.find(pieces[i], 1);
-        if (kind == std::string_view::npos) throw std::invalid_argument("a piece must be one of Q, R, B, N and P");
-        kinds[i] = Kind(kind);
-    }
-    if (kinds[0] < kinds[1]) std::swap(kinds[0], kinds[1]);
-    return kinds;
-}
-
 static const Position& covered(const DistanceTable& table, const H& state) {
     const Position& p = state.state.position();
     if (!table.covers(p)) throw std::invalid_argument("the table does not cover this material");

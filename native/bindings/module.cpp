@@ -36,6 +36,8 @@ NB_MODULE(_native, m) {
     bind_checkers(m);
     bind_chess_endgame(m);
     bind_endgame_tables(m);
+    bind_perfect_endgames(m);
+    bind_morpion(m);
     bind_endgame_q(m);
     bind_tenten(m);
 }

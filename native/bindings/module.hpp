@@ -9,6 +9,8 @@ void bind_solitaire_chess(nanobind::module_& m);
 void bind_checkers(nanobind::module_& m);
 void bind_chess_endgame(nanobind::module_& m);
 void bind_endgame_tables(nanobind::module_& m);
+void bind_perfect_endgames(nanobind::module_& m);
+void bind_morpion(nanobind::module_& m);
 void bind_endgame_q(nanobind::module_& m);
 void bind_tenten(nanobind::module_& m);
 

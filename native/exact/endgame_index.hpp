@@ -19,6 +19,19 @@ namespace rookery::chess_endgame {
 
 using Kinds = std::array<Kind, 2>;
 
+// Letters such as "R" or "BN".
+inline Kinds read_kinds(std::string_view pieces) {
+    Kinds kinds{kNoPiece, kNoPiece};
+    if (pieces.empty() || pieces.size() > 2) throw std::invalid_argument("a side may have one or two pieces");
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const auto kind = kLetters.find(pieces[i], 1);
+        if (kind == std::string_view::npos) throw std::invalid_argument("a piece must be one of Q, R, B, N and P");
+        kinds[i] = Kind(kind);
+    }
+    if (kinds[0] < kinds[1]) std::swap(kinds[0], kinds[1]);
+    return kinds;
+}
+
 // The same position with White as the strong side.
 inline Position white_strong(Position p) {
     if (p.strong == 0) return p;

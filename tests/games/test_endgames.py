@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles import endgames as oracle
 
 import rookery
 from rookery.games.endgames import STARTS, Endgames, EndgamesState
+from tests.oracles import endgames as oracle
 
 MATERIALS = ["", *"QRBNP", *("".join(pair) for pair in itertools.combinations_with_replacement("QRBNP", 2))]
 GAME = Endgames()
