@@ -34,7 +34,8 @@ public:
     virtual Answer ask(const Position& position) = 0;  // from any thread
 };
 
-// The exact tables as an engine: mates soonest, resists longest (the first such move, always the same).
+// The exact tables as an engine: mates soonest, resists longest, and in a drawn position plays the drawing move after
+// which the smallest share of the replies still draws. Of equal moves it always plays the first.
 class PerfectEngine : public Engine {
 public:
     explicit PerfectEngine(std::shared_ptr<const chess_endgame::DistanceTable> table) : table_(std::move(table)) {}
@@ -42,11 +43,16 @@ public:
     Answer ask(const Position& position) override {
         Answer answer;
         std::int16_t best = 0;
+        double most_difficult = 0;
         for_each_action(position, legal_moves(position), [&](Action action) {
-            const std::int16_t distance = chess_endgame::distance_before(table_->distance(after(position, action)));
-            if (answer.best >= 0 && !chess_endgame::is_better(distance, best)) return;
+            const Position next = after(position, action);
+            const std::int16_t distance = chess_endgame::distance_before(table_->distance(next));
+            const bool better = answer.best < 0 || chess_endgame::is_better(distance, best);
+            const double difficulty = distance == chess_endgame::kDrawDistance ? losing_replies(next) : 0;
+            if (!better && (distance != best || difficulty <= most_difficult)) return;
             answer.best = action;
             best = distance;
+            most_difficult = difficulty;
         });
         answer.mate = best != chess_endgame::kDrawDistance;
         answer.score = answer.mate ? (std::abs(best) + 1) / 2 : 0;
@@ -54,6 +60,17 @@ public:
     }
 
 private:
+    // The share of replies that lose.
+    double losing_replies(const Position& position) const {
+        int lost = 0, all = 0;
+        for_each_action(position, legal_moves(position), [&](Action reply) {
+            const std::int16_t distance = table_->distance(after(position, reply));
+            lost += distance != chess_endgame::kDrawDistance && distance > 0;
+            ++all;
+        });
+        return all ? static_cast<double>(lost) / all : 0;
+    }
+
     std::shared_ptr<const chess_endgame::DistanceTable> table_;
 };
 

@@ -88,7 +88,7 @@ class Settings:
     """Reward of any draw, for the side with the pieces."""
     shaping: Literal["relative", "potential"] = "relative"
     """The paper's relative rewards, or our potential."""
-    steps_per_square: float = 3.0
+    steps_per_square: float = 5.0
     """How many moves nearer to mate the potential takes one square less of area or distance to be. Large values find
     some mate soon, small ones a shorter mate later."""
 
