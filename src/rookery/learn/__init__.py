@@ -1,0 +1,1 @@
+"""Learning from experience: one file a method, readable from top to bottom."""
