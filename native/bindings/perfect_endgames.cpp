@@ -9,6 +9,12 @@ namespace rookery {
 
 using namespace chess_endgame;
 
+using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig>;
+
+static auto view(nb::handle owner, const std::vector<float>& values) {
+    return nb::ndarray<nb::numpy, const float>(values.data(), {values.size()}, owner);
+}
+
 void bind_perfect_endgames(nb::module_& parent) {
     nb::module_ m = parent.def_submodule("perfect_endgames");
     nb::class_<PerfectLearner::Verdict>(m, "Verdict")
@@ -26,27 +32,24 @@ void bind_perfect_endgames(nb::module_& parent) {
             "pieces"_a, "discount"_a)
         .def_prop_ro("positions", &PerfectLearner::positions)
         .def_prop_ro("pairs", [](const PerfectLearner& self) { return self.q().size(); })
-        .def_prop_ro("q",
-                     [](nb::handle py_self) {
-                         const auto& q = nb::cast<const PerfectLearner&>(py_self).q();
-                         return nb::ndarray<nb::numpy, const float>(q.data(), {q.size()}, py_self);
-                     })
+        .def_prop_ro("q", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).q()); })
+        .def_prop_ro("best", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).best()); })
         .def(
-            "set_q",
-            [](PerfectLearner& self, nb::ndarray<const float, nb::ndim<1>, nb::c_contig> q) {
-                self.set_q(std::vector<float>(q.data(), q.data() + q.size()));
+            "restore",
+            [](PerfectLearner& self, Floats q, Floats best) {
+                self.restore({q.data(), q.data() + q.size()}, {best.data(), best.data() + best.size()});
             },
-            "q"_a)
+            "q"_a, "best"_a)
         .def(
             "round",
-            [](PerfectLearner& self, std::int64_t backups, std::uint64_t seed, std::uint32_t number, int threads,
+            [](PerfectLearner& self, std::int64_t starts, std::uint64_t seed, std::uint32_t number, int threads,
                Control* given) {
-                if (backups < 0) throw nb::value_error("the number of backups must not be negative");
+                if (starts < 0) throw nb::value_error("the number of starts must not be negative");
                 if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
                 ControlOrNone call(given);
-                interruptible(call.control, [&] { self.round(backups, seed, number, threads, call.control); });
+                interruptible(call.control, [&] { self.round(starts, seed, number, threads, call.control); });
             },
-            "backups"_a, "seed"_a, "number"_a, "threads"_a, "control"_a = nb::none())
+            "starts"_a, "seed"_a, "number"_a, "threads"_a, "control"_a = nb::none())
         .def(
             "judge",
             [](const PerfectLearner& self, const DistanceTable& table, int threads) {

@@ -51,10 +51,18 @@ namespace folding {
 // A symmetry of the board: bit 0 exchanges left and right, bit 1 then top and bottom, bit 2 then files and ranks.
 inline constexpr int kTranspose = 4;
 
-inline constexpr int moved(int symmetry, int square) {
-    square ^= (symmetry & 1 ? 7 : 0) ^ (symmetry & 2 ? 56 : 0);
-    return symmetry & kTranspose ? square / 8 + square % 8 * 8 : square;
-}
+inline constexpr std::array<std::array<std::uint8_t, 64>, 8> kMoved = [] {
+    std::array<std::array<std::uint8_t, 64>, 8> table{};
+    for (int symmetry = 0; symmetry < 8; ++symmetry) {
+        for (int square = 0; square < 64; ++square) {
+            const int s = square ^ (symmetry & 1 ? 7 : 0) ^ (symmetry & 2 ? 56 : 0);
+            table[symmetry][square] = static_cast<std::uint8_t>(symmetry & kTranspose ? s / 8 + s % 8 * 8 : s);
+        }
+    }
+    return table;
+}();
+
+inline constexpr int moved(int symmetry, int square) { return kMoved[symmetry][square]; }
 
 struct Fold {
     std::int16_t pair = -1;      // number of the two kings' placement after folding; -1 if they touch
@@ -190,15 +198,16 @@ private:
     int first_place(int i) const { return kinds_[i] == kPawn ? 8 : 0; }
 
     int number_pieces(const Position& p, int symmetry) const {
-        int a = folding::moved(symmetry, p.squares[0]);
+        const int a = folding::moved(symmetry, p.squares[0]);
         if (kinds_[1] == kNoPiece) return a - first_place(0);
-        int b = folding::moved(symmetry, p.squares[1]);
+        const int b = folding::moved(symmetry, p.squares[1]);
         if (bishops_) {
-            if (!(bit(a) & kLightSquares)) std::swap(a, b);
-            return a / 2 * 32 + b / 2;
+            // Without a branch, which would be a coin toss.
+            const int light = -static_cast<int>(kLightSquares >> a & 1), other = (a ^ b) / 2 & ~light;
+            return (a / 2 ^ other) * 32 + (b / 2 ^ other);
         }
-        if (kinds_[0] == kinds_[1] && a > b) std::swap(a, b);
-        return (a - first_place(0)) * places(1) + b - first_place(1);
+        const int first = kinds_[0] == kinds_[1] ? std::min(a, b) : a;
+        return (first - first_place(0)) * places(1) + (a ^ b ^ first) - first_place(1);
     }
 
     Kinds kinds_;

@@ -1,13 +1,13 @@
-// Q-learning that ends in perfection: one backup from a random position and move at a time, with the least-best-move rule.
+// Q-learning that ends in perfection: random starts from all positions, and the least-best-move backup.
 //
-// The learner has the pieces and is to move. It draws a position from all of them and one of its moves, and sets
-//     Q(position, move) = 1 if the move mates, 0 if the game is drawn by it, else
-//                         discount * min over replies of (max over moves of Q after the reply), 0 if a reply takes a piece.
-// That is the usual update with a learning rate of 1 and a reward for mate alone. Started from 0 the table only grows,
-// and what it grows to is discount^(moves to mate - 1).
+// The learner has the pieces and is to move. From a start drawn from all positions it tries every move once and sets
+//     Q(start, move) = 1 if the move mates, 0 if it draws, else
+//                      discount * min over replies of (max over moves of Q after the reply), 0 if a reply takes a piece.
+// That is the usual update with a learning rate of 1 and a reward for mate alone. Begun at 0 the table only grows, and
+// what it grows to is discount^(moves to mate - 1).
 //
-// Backups come in rounds. Within a round every backup reads the values as they were when it began, so that it does not
-// matter in which order, or on how many threads, they are done.
+// Starts come in rounds. Within a round every backup reads the values as they were when it began, so that it does not
+// matter in which order, or on how many threads, the starts are done.
 #pragma once
 
 #include <atomic>
@@ -41,33 +41,33 @@ public:
 
     std::size_t positions() const { return starts_.size() - 1; }
     const std::vector<float>& q() const { return q_; }
+    const std::vector<float>& best() const { return best_; }
 
-    void set_q(std::vector<float> q) {
-        if (q.size() != q_.size()) throw std::invalid_argument("the table of values has another size");
-        q_ = std::move(q);
-        for (std::size_t i = 0; i < positions(); ++i) {
-            best_[starts_[i].number] = *std::max_element(q_.begin() + starts_[i].first, q_.begin() + starts_[i + 1].first);
+    // What q() and best() of another learner were.
+    void restore(std::vector<float> q, std::vector<float> best) {
+        if (q.size() != q_.size() || best.size() != best_.size()) {
+            throw std::invalid_argument("the table of values has another size");
         }
+        q_ = std::move(q);
+        best_ = std::move(best);
     }
 
-    // One round. What is drawn depends on the seed and the number of the round. `control.done` counts backups.
-    void round(std::int64_t backups, std::uint64_t seed, std::uint64_t number, int threads, Control& control) {
-        const std::vector<float> before = best_;
-        constexpr std::int64_t kBlock = 1 << 13;
-        const std::int64_t blocks = (backups + kBlock - 1) / kBlock;
+    // One round. What is drawn depends on the seed and the number of the round. `control.done` counts starts. A round that
+    // is stopped leaves `best` as it was, so that doing it again has the same result as doing it once.
+    void round(std::int64_t starts, std::uint64_t seed, std::uint64_t number, int threads, Control& control) {
+        std::vector<float> before = best_;
+        constexpr std::int64_t kBlock = 1 << 10;
+        const std::int64_t blocks = (starts + kBlock - 1) / kBlock;
         parallel_blocks(blocks, threads, [&](std::int64_t block) {
             if (control.stopped()) return;
             Rng rng(seed, number << 32 | static_cast<std::uint64_t>(block));
-            const std::int64_t draws = std::min(kBlock, backups - block * kBlock);
+            const std::int64_t draws = std::min(kBlock, starts - block * kBlock);
             for (std::int64_t i = 0; i < draws; ++i) {
-                const Start* start = &starts_[rng.below(static_cast<std::uint32_t>(positions()))];
-                const std::uint32_t move = rng.below(start[1].first - start[0].first);
-                const float value = target(start->number, static_cast<int>(move), before);
-                std::atomic_ref(q_[start->first + move]).store(value, std::memory_order_relaxed);
-                raise(best_[start->number], value);
+                try_every_move(starts_[rng.below(static_cast<std::uint32_t>(positions()))], before);
             }
             control.add(draws);
         });
+        if (control.stopped()) best_ = std::move(before);
     }
 
     struct Verdict {
@@ -116,12 +116,23 @@ public:
 private:
     struct Start {
         std::uint32_t number;
-        std::uint32_t first;  // place in q_ of its first move; the moves are in the order of nth_action
+        std::uint32_t first;  // place in q_ of its first move; the moves are in the order of for_each_action
     };
 
-    float target(std::size_t number, int move, const std::vector<float>& best) const {
-        const Position p = index_.at(number, 0);
-        Position next = after(p, nth_action(p, legal_moves(p), move));
+    // Two threads may draw the same start; they write the same values.
+    void try_every_move(const Start& start, const std::vector<float>& best) {
+        const Position p = index_.at(start.number, 0);
+        float greatest = 0;
+        std::uint32_t pair = start.first;
+        for_each_action(p, legal_moves(p), [&](Action action) {
+            const float value = least_best_move(after(p, action), best);
+            std::atomic_ref(q_[pair++]).store(value, std::memory_order_relaxed);
+            greatest = std::max(greatest, value);
+        });
+        std::atomic_ref(best_[start.number]).store(greatest, std::memory_order_relaxed);
+    }
+
+    float least_best_move(Position next, const std::vector<float>& best) const {
         Squares replies = legal_moves(next).targets[0];
         if (!replies) return in_check(next) ? 1.0f : 0.0f;
         if (replies & next.pieces()) return 0.0f;
@@ -132,13 +143,6 @@ private:
             least = std::min(least, best[index_.of(next)]);
         }
         return discount_ * least;
-    }
-
-    static void raise(float& value, float to) {
-        std::atomic_ref shared(value);
-        float seen = shared.load(std::memory_order_relaxed);
-        while (seen < to && !shared.compare_exchange_weak(seen, to, std::memory_order_relaxed)) {
-        }
     }
 
     bool plays_optimally(std::size_t i, const Position& p, int plies, const DistanceTable& table) const {

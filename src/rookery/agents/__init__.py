@@ -99,7 +99,15 @@ GENERIC: dict[str, Factory] = {
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
-OF_GAME: dict[str, dict[str, Factory]] = {}
+
+def _endgames_oracle(game: Game) -> Agent:
+    # Imported here because the file imports this one.
+    from rookery.agents.endgames import OracleAgent
+
+    return OracleAgent()
+
+
+OF_GAME: dict[str, dict[str, Factory]] = {"endgames": {"oracle": _endgames_oracle}}
 """Agents for one game only, by the game's name and then their own."""
 
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rookery import __version__
-from rookery.cli import general, morpion
+from rookery.cli import endgames, general, morpion
 from rookery.cli.base import Answer, Command, Commands
 
 COMMANDS: Commands = {}
-for _file in (general, morpion):
+for _file in (general, endgames, morpion):
     for _name, _command in _file.COMMANDS.items():
         if isinstance(_command, dict):
             _forms = COMMANDS.setdefault(_name, {})
