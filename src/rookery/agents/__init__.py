@@ -100,14 +100,24 @@ GENERIC: dict[str, Factory] = {
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
 
-def _endgames_oracle(game: Game) -> Agent:
-    # Imported here because the file imports this one.
-    from rookery.agents.endgames import OracleAgent
+def _endgames(name: str) -> Factory:
+    def make(game: Game, **settings: Any) -> Agent:
+        # Imported here because the file imports this one.
+        from rookery.agents import endgames
 
-    return OracleAgent()
+        agent: Agent = getattr(endgames, name)(**settings)
+        return agent
+
+    return make
 
 
-OF_GAME: dict[str, dict[str, Factory]] = {"endgames": {"oracle": _endgames_oracle}}
+OF_GAME: dict[str, dict[str, Factory]] = {
+    "endgames": {
+        "oracle": _endgames("OracleAgent"),
+        "q-learning": _endgames("QLearningAgent"),
+        "stockfish": _endgames("StockfishAgent"),
+    },
+}
 """Agents for one game only, by the game's name and then their own."""
 
 

@@ -112,6 +112,18 @@ class Settings:
         )
 
 
+def promise(before: EndgamesState, after: EndgamesState, settings: Settings | None = None) -> float:
+    """What a learner with a potential first thinks of a move, for the side that makes it; or what the move brings if it
+    ends the game."""
+    settings = settings or POTENTIAL
+    if after.ending:
+        strong = settings.win if after.ending == "checkmate" else settings.draw
+        return strong if before.player() == before.strong else -strong
+    steps = settings.steps_per_square * (king_area(after) + king_distance(after))
+    value = float(settings.win * settings.gamma**steps)
+    return value if before.player() == before.strong else -value
+
+
 VERSIONS = {
     "Stockfish Static": Settings("stockfish"),
     "Stockfish Decaying": Settings("stockfish", decay=1.1),
@@ -195,7 +207,9 @@ class QTable:
                     raise ValueError("another format")
                 return QTable(file["positions"], file["counts"], file["actions"], file["values"])
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a Q-table that `rookery train endgames q-learning` wrote: {error}") from None
+            raise ValueError(
+                f"{path} is not a Q-table that `rookery train endgames q-learning` wrote: {error}"
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -329,13 +343,14 @@ def train_batch(
     runs: int = 10,
     seed: int = 0,
     one_by_one: bool = False,
+    every_run: bool = False,
     about: dict[str, Any] | None = None,
     control: Control | None = None,
 ) -> Batch:
     """Runs that are kept in `folder` and not run again if they are there already.
 
-    The folder gets `batch.npz` (every match of every run), `results.csv` (their means, as the paper compiles them) and
-    `run-01` with the first run's three files. `one_by_one` saves after every run: for slow engines.
+    The folder gets `batch.npz` (every match of every run) and `results.csv` (their means, as the paper compiles them);
+    with `every_run` also a folder a run with its three files. `one_by_one` saves after every run: for slow engines.
     """
     about = {
         "start": str(start), "opponent": opponent, "learners": learners, **dataclasses.asdict(settings),
@@ -350,8 +365,9 @@ def train_batch(
         )  # fmt: skip
         if control is not None and control.stopped:
             raise KeyboardInterrupt
-        if first == 0:
-            write_run(found[0], folder / "run-01", about)
+        if every_run:
+            for i, run in enumerate(found):
+                write_run(run, folder / f"run-{first + i + 1:02}", about)
         batch = Batch(
             np.concatenate([batch.moves.reshape(-1, matches), [run.moves for run in found]]).astype(np.int16),
             np.concatenate([batch.endings.reshape(-1, matches), [run.endings for run in found]]).astype(np.uint8),
@@ -373,6 +389,7 @@ def _load_batch(path: Path, about: dict[str, Any]) -> Batch:
 
 
 def _save_batch(folder: Path, batch: Batch, about: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     buffer = io.StringIO()
     rows = csv.writer(buffer, lineterminator="\n")
     rows.writerow(["match", "win_percentage", "win_percentage_of_solved_runs", "mean_moves_to_win"])

@@ -55,7 +55,9 @@ def find_engine(path: str | Path | None = None) -> Path:
         return Path(found)
     found = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games:/usr/local/bin")
     if not found:
-        raise EngineError("Stockfish is not installed; install it (Debian: apt install stockfish), or name a UCI engine")
+        raise EngineError(
+            "Stockfish is not installed; install it (Debian: apt install stockfish), or name a UCI engine"
+        )
     return Path(found)
 
 

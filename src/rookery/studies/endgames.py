@@ -158,6 +158,7 @@ class Grid:
                         matches=self.plan.matches,
                         runs=self.plan.runs,
                         seed=self.seed * 1000 + i,
+                        every_run=i == 0,
                         about={"exact distance": start.exact},
                     )
                     for i, start in enumerate(self.starts[endgame])
@@ -344,9 +345,7 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
         progress.remove_task(task)
         ours = [
             (int(moves), start, reference)
-            for (start, batch), reference in zip(
-                grid.batches(["Stockfish Decaying"], [endgame]), against, strict=True
-            )
+            for (start, batch), reference in zip(grid.batches(["Stockfish Decaying"], [endgame]), against, strict=True)
             for moves in batch.solutions[batch.solved]
         ]
         better = sum(reference is None or moves < reference for moves, _, reference in ours)
@@ -470,7 +469,7 @@ def best_move_share(start: EndgamesState, weak: QTable, table: DistanceTable) ->
     good = total = 0
     while state.player() >= 0:
         best = table.best_moves(state)
-        if state.player() == 1 - _strong(start):
+        if state.player() == 1 - start.strong:
             values = weak.values(state)
             action = max(values, key=values.__getitem__) if values else state.legal_actions()[0]
             good, total = good + (action in best), total + 1
@@ -478,10 +477,6 @@ def best_move_share(start: EndgamesState, weak: QTable, table: DistanceTable) ->
             action = best[0]
         state.apply(action)
     return good, total
-
-
-def _strong(state: EndgamesState) -> int:
-    return 0 if any(letter in "QRBNP" for letter in state.letters) else 1
 
 
 def pawn_table(plan: Plan, seed: int, command: str, progress: Progress) -> Table:
@@ -532,7 +527,7 @@ def holds(start: EndgamesState, weak: QTable, table: DistanceTable) -> bool:
     """Does a learned defence keep a draw against the attack that leaves it the fewest good replies?"""
     state = start.clone()
     while state.player() >= 0:
-        if state.player() == _strong(start):
+        if state.player() == start.strong:
             state.apply(min(state.legal_actions(), key=lambda action: _drawing_replies(state, action, table)))
             continue
         values = weak.values(state)
@@ -683,7 +678,9 @@ def decay_figure(grid: Grid) -> Figure:
         for endgame in ENDGAMES
     ]
     samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
-    caption = "Figure 3.2: decay of the exploration rate, Stockfish reward; the lower panel takes all endgames together."
+    caption = (
+        "Figure 3.2: decay of the exploration rate, Stockfish reward; the lower panel takes all endgames together."
+    )
     return Figure(_panels(curves, samples, 0, 15), caption)
 
 
@@ -693,7 +690,9 @@ def endgame_figure(grid: Grid) -> Figure:
         for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
     ]
     samples = {endgame: extra_moves(grid.batches(VERSIONS, [endgame])) for endgame in ENDGAMES}
-    return Figure(_panels(curves, samples, 0, 20), "Figure 3.4: the endgames compared, the paper's four agents together.")
+    return Figure(
+        _panels(curves, samples, 0, 20), "Figure 3.4: the endgames compared, the paper's four agents together."
+    )
 
 
 def reward_figure(grid: Grid) -> Figure:
