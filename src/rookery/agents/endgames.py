@@ -59,8 +59,8 @@ class OracleAgent(ValueAgent):
 
 
 class QLearningAgent(ValueAgent):
-    """Plays the move of greatest Q-value in the positions that a learner met; in others it goes by what a learner with
-    a potential starts from: the area of the lone king and the distance of the kings after the move.
+    """Plays the move of greatest Q-value in the positions that a learner met; in others it looks one move ahead, at the
+    area of the lone king and the distance of the kings, as a learner with a potential does at first.
 
     `path` is a `q-table-strong.npz` or `q-table-weak.npz` of `rookery train endgames q-learning`, or a run's folder.
     Without it the shipped tables are used, learned from the initial positions of KQK, KRK and KBBK.
@@ -82,7 +82,7 @@ class QLearningAgent(ValueAgent):
         learned = self.met(state)
         if learned is not None:
             return learned
-        return {action: promise(state, _after(state, action)) for action in state.legal_actions()}
+        return {action: promise(state, action) for action in state.legal_actions()}
 
     def explain(self, state: State) -> Explanation:
         assert isinstance(state, EndgamesState)

@@ -254,9 +254,7 @@ def _train_runs(
             shares = [f"{part.mean():.1%}" for part in (batch.won[i], batch.won[i, -100:])]
             table.add_row(str(i + 1), *shares, "-" if solution is None else str(solution))
         console.print(table)
-        console.print(
-            _verdict(start, dtm) + ", says the exact table; moves to mate are the table's, without exploration"
-        )
+        console.print(f"{_verdict(start, dtm)}, by the exact tables; moves to mate are without exploration")
         console.print(f"saved in {folder}")
 
     return Answer(data, show)
@@ -289,7 +287,7 @@ def watch(
 
     Args:
         position: Start, in Forsyth-Edwards notation.
-        agent: Who has the pieces: q-learning (as shipped), q-learning:FOLDER, oracle, stockfish, mcts:simulations=500 ..
+        agent: Who has the pieces: q-learning (as shipped), q-learning:FOLDER, oracle, stockfish:depth=15 ..
         opponent: Who has the lone king.
         pgn: File to write the game to.
         delay: Seconds to wait after every move.

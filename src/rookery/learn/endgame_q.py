@@ -16,12 +16,12 @@ the files.
 
 What the paper leaves open, and what we do:
 
-- Equation 2.3 and its prose disagree about "mate in n". We follow the prose, (10 (1 + ((20 - n)/10)^2))^2: it puts every
-  forced mate above every position without one, which is what the prose says the 1 is for; the equation would value a
-  mate in 20 at 1 and a mere advantage at up to 9. A mate in more than 20 counts as one in 20.
+- Equation 2.3 and its prose disagree about "mate in n". We follow the prose, (10 (1 + ((20 - n)/10)^2))^2: it puts
+  every forced mate above every position without one, which is what the prose says the 1 is for; the equation would
+  value a mate in 20 at 1 and a mere advantage at up to 9. A mate in more than 20 counts as one in 20.
 - "All rewards are relative to the previously given reward" cannot include the win: after "mate in 1" (2125) a mate on
-  move 8 (1250) would be a punishment and nobody would learn to mate. So the rewards of positions are relative, the first
-  to that of the start; win and draw are absolute.
+  move 8 (1250) would be a punishment and nobody would learn to mate. So the rewards of positions are relative, the
+  first to that of the start; win and draw are absolute.
 - A draw that the opponent's reply brings (a piece is lost, a position repeated) is charged to the move before it, and
   as a possible reply it counts -10000 in the least best move.
 - Matches also end as draws by the fifty-move rule, which bounds them. Ties between moves are broken at random.
@@ -112,16 +112,31 @@ class Settings:
         )
 
 
-def promise(before: EndgamesState, after: EndgamesState, settings: Settings | None = None) -> float:
-    """What a learner with a potential first thinks of a move, for the side that makes it; or what the move brings if it
-    ends the game."""
-    settings = settings or POTENTIAL
+def promise(before: EndgamesState, action: int, replies: int = 1) -> float:
+    """What a learner with a potential knows of a move it never tried, for the side that makes it.
+
+    With `replies` 0 that is the potential after it, or what it brings if it ends the game; with 1 the least best move
+    that follows from it, and so on.
+    """
+    settings = POTENTIAL
+    after = before.clone()
+    after.apply(action)
+    if replies and not after.ending:
+        return settings.gamma * min(_best_promise(after, reply, replies) for reply in after.legal_actions())
     if after.ending:
         strong = settings.win if after.ending == "checkmate" else settings.draw
         return strong if before.player() == before.strong else -strong
     steps = settings.steps_per_square * (king_area(after) + king_distance(after))
     value = float(settings.win * settings.gamma**steps)
     return value if before.player() == before.strong else -value
+
+
+def _best_promise(state: EndgamesState, reply: int, replies: int) -> float:
+    after = state.clone()
+    after.apply(reply)
+    if after.ending:
+        return -promise(state, reply, 0)
+    return max(promise(after, action, replies - 1) for action in after.legal_actions())
 
 
 VERSIONS = {
@@ -202,14 +217,12 @@ class QTable:
     def load(path: Path) -> QTable:
         """Read what `save` wrote; ValueError if the file is anything else."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 if str(file["format"]) != "rookery endgame q-table 1":
                     raise ValueError("another format")
                 return QTable(file["positions"], file["counts"], file["actions"], file["values"])
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{path} is not a Q-table that `rookery train endgames q-learning` wrote: {error}"
-            ) from None
+            raise ValueError(f"{path} is not a Q-table of `rookery train endgames q-learning`: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -380,7 +393,7 @@ def train_batch(
 def _load_batch(path: Path, about: dict[str, Any]) -> Batch:
     """The runs in a file, none if it is missing, damaged or of another setup."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if json.loads(str(file["about"])) == about:
                 return Batch(file["moves"], file["endings"], file["solutions"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

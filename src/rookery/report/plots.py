@@ -1,4 +1,4 @@
-"""Figures in one style, as SVG: curves told apart by dashes and bars by hatching, so that paper in black and white will do.
+"""Figures in one style, as SVG: dashes tell curves apart and hatching bars, so that black and white will do.
 
 >>> svg = draw(lambda figure: lines(figure.subplots(), {"a line": ([1, 2], [3, 4])}, "x", "y"), 4, 3)
 >>> svg.startswith("<svg"), "a line" in svg
@@ -54,7 +54,7 @@ def lines(
 def histogram(
     axes: Any, samples: Mapping[str, Sequence[int]], low: int, high: int, x: str, y: str, title: str = ""
 ) -> None:
-    """Percentages of whole numbers from `low` to `high`, a bar beside the other; what lies outside counts at the ends."""
+    """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends."""
     width = 0.86 / max(len(samples), 1)
     for i, ((name, values), (colour, _, hatch)) in enumerate(zip(samples.items(), STYLES, strict=False)):
         counts = [0] * (high - low + 1)

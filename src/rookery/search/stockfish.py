@@ -46,7 +46,7 @@ class EngineAnswer:
 
 
 def find_engine(path: str | Path | None = None) -> Path:
-    """The engine's program: the given one, `$ROOKERY_STOCKFISH`, or `stockfish` where programs and Debian's games lie."""
+    """The engine's program: the given one, `$ROOKERY_STOCKFISH`, or `stockfish` on the path or among Debian's games."""
     given = path or os.environ.get("ROOKERY_STOCKFISH")
     if given:
         found = shutil.which(given)

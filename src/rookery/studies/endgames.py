@@ -24,7 +24,7 @@ from rich.progress import Progress
 from rookery import load
 from rookery._native import Control
 from rookery.exact.endgames import Table as DistanceTable
-from rookery.exact.endgames import preference, tables
+from rookery.exact.endgames import tables
 from rookery.games.endgames import Endgames, EndgamesState
 from rookery.learn.endgame_q import (
     POTENTIAL,
@@ -32,6 +32,7 @@ from rookery.learn.endgame_q import (
     VERSIONS,
     Batch,
     Engine,
+    Learners,
     QTable,
     Settings,
     perfect_engine,
@@ -359,9 +360,9 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
             percent(optimal, len(ours)),
         ])  # fmt: skip
     note = (
-        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Better than Stockfish': "
-        "share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than Stockfish "
-        "does. That is no paradox: Stockfish is far from the exact distance, and the agent never beats that."
+        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Better than Stockfish' "
+        "is the share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than "
+        "Stockfish does. That is no paradox: Stockfish is far from the exact distance, and the agent never beats that."
     )
     columns = [
         "endgame", "exact", "Stockfish v itself", "Stockfish v perfect defender", "ours better than Stockfish",
@@ -428,7 +429,7 @@ def beyond_table(grid: Grid, command: str, progress: Progress) -> Table:
     task = progress.add_task("both sides learn", total=2 * len(ENDGAMES) * plan.starts)
     for endgame, material in ENDGAMES.items():
         table, engine = tables(material), grid.engines[endgame]
-        for learners, settings in (("weak", VERSIONS["Stockfish Decaying"]), ("both", POTENTIAL)):
+        for learners, settings in (("weak", POTENTIAL), ("both", POTENTIAL)):
             first, last, exact, kept, moves_of_black, mated = [], [], [], 0, 0, []
             for i, start in enumerate(grid.starts[endgame]):
                 runs = train(
@@ -456,8 +457,8 @@ def beyond_table(grid: Grid, command: str, progress: Progress) -> Table:
     progress.remove_task(task)
     note = (
         f"{plan.starts} starts, {plan.runs} runs, {plan.matches} matches. White's moves until the end of the match, in "
-        "the first and the last 100 matches. Black's best moves: share of optimal moves of the learned defence along its "
-        "game against perfect attack. White wins: runs in which White mates in at least half of the last 100 matches."
+        "the first and the last 100 matches. Black's best moves: share of optimal moves of the learned defence along "
+        "its game against perfect attack. White wins: runs in which White mates in half or more of the last 100."
     )
     columns = ["endgame", "who learns", "first 100", "last 100", "exact", "Black's best moves", "White wins"]
     return Table("Beyond the paper: Black learns too", columns, rows, command, note)
@@ -493,57 +494,48 @@ def pawn_table(plan: Plan, seed: int, command: str, progress: Progress) -> Table
         if state.player() == 0 and len(kind) < plan.starts and not _neighbours(state):
             kind.append(state)
     rows = []
-    task = progress.add_task("king and pawn", total=3 * plan.starts)
-    for name, starts, learners, settings in (
-        ("White wins won positions", won, "strong", VERSIONS["Stockfish Decaying"]),
-        ("White wins won positions", won, "strong", VERSIONS["Heuristic Decaying"]),
-        ("Black holds drawn positions while White learns to win", drawn, "both", VERSIONS["Heuristic Decaying"]),
-    ):
-        good = total = 0
+    tasks: list[tuple[str, list[EndgamesState], Learners, str]] = [
+        ("White wins won positions", won, "strong", "Stockfish Decaying"),
+        ("White wins won positions", won, "strong", "Heuristic Decaying"),
+        ("Black holds drawn ones", drawn, "weak", "Potential Decaying"),
+        ("Black holds drawn ones, learning against a learner", drawn, "both", "Potential Decaying"),
+    ]
+    task = progress.add_task("king and pawn", total=len(tasks) * plan.starts)
+    for name, starts, learners, version in tasks:
+        settings = (VERSIONS | POTENTIAL_VERSIONS)[version]
+        able = total = 0
         last = []
         for i, start in enumerate(starts):
             for run in train(
-                start, settings, engine, learners=learners, matches=plan.matches, runs=plan.runs,  # type: ignore[arg-type]
+                start, settings, engine, learners=learners, matches=plan.matches, runs=plan.runs,
                 seed=seed * 1000 + 700 + i,
             ):  # fmt: skip
-                good += (run.solution is not None) if learners == "strong" else holds(start, run.tables["weak"], table)
+                able += run.solution is not None if learners == "strong" else holds(start, run.tables["weak"], engine)
                 total += 1
-                last.append(float(run.won[-500:].mean()))
+                last.append(float((run.won if learners == "strong" else ~run.won)[-500:].mean()))
             progress.advance(task)
-        share = np.mean(last) if learners == "strong" else 1 - np.mean(last)
-        rows.append([name, settings.reward, percent(good, total), f"{share:.1%}"])
+        rows.append([name, version, percent(able, total), f"{np.mean(last):.1%}"])
     progress.remove_task(task)
     note = (
-        f"{plan.starts} starts each, {plan.runs} runs, {plan.matches} matches. The first two rows are against the "
-        "perfect defender. A drawn position counts as held if the learned defence, without exploration, never makes a "
-        "move that loses, against an attack that sets it the hardest problems: of the moves that draw, the one after "
-        "which fewest replies hold."
+        f"{plan.starts} starts each, {plan.runs} runs, {plan.matches} matches. Rows 1 to 3 are learned against perfect "
+        "play, which in a drawn position always sets the hardest problem: of the moves that draw, the one after which "
+        "the smallest share of the replies holds. A run can hold a position if its table does so against that."
     )
-    columns = ["task", "reward", "runs that can do it", "reached in the last 500 matches"]
+    columns = ["task", "agent", "runs that can do it", "done in the last 500 matches"]
     return Table("Beyond the paper: pawns, and playing for the draw", columns, rows, command, note)
 
 
-def holds(start: EndgamesState, weak: QTable, table: DistanceTable) -> bool:
-    """Does a learned defence keep a draw against the attack that leaves it the fewest good replies?"""
+def holds(start: EndgamesState, weak: QTable, engine: Engine) -> bool:
+    """Does a learned defence, without exploration, keep the draw against the engine?"""
     state = start.clone()
     while state.player() >= 0:
         if state.player() == start.strong:
-            state.apply(min(state.legal_actions(), key=lambda action: _drawing_replies(state, action, table)))
-            continue
-        values = weak.values(state)
-        action = max(values, key=values.__getitem__) if values else state.legal_actions()[0]
-        if preference(table.moves(state)[action]) < 0:
-            return False
+            action = engine.ask(state)[0]
+        else:
+            values = weak.values(state)
+            action = max(values, key=values.__getitem__) if values else state.legal_actions()[0]
         state.apply(action)
-    return True
-
-
-def _drawing_replies(state: EndgamesState, action: int, table: DistanceTable) -> float:
-    """The share of replies that hold the draw; stalemate holds it for certain."""
-    after = state.clone()
-    after.apply(action)
-    replies = table.moves(after) if after.player() >= 0 else {}
-    return sum(dtm is None for dtm in replies.values()) / len(replies) if replies else 1.0
+    return state.ending != "checkmate"
 
 
 def against_stockfish(
