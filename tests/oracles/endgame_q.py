@@ -1,4 +1,4 @@
-"""Q-learning for chess endgames, slowly: dictionaries, python-chess for attacks, and our random numbers written again."""
+"""Q-learning for chess endgames, slowly: dictionaries, python-chess for attacks, our random numbers written again."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def king_area(board: chess.Board) -> int:
 
 def king_distance(board: chess.Board) -> int:
     white, black = board.king(chess.WHITE), board.king(chess.BLACK)
-    assert white is not None and black is not None
+    assert white is not None
+    assert black is not None
     return chess.square_distance(white, black)
 
 

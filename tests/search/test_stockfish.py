@@ -122,7 +122,7 @@ def test_an_engine_that_fails_again_and_again_is_given_up(  # type: ignore[no-un
     begin = time.monotonic()
     with (
         Stockfish(path=fake(behaviour), cache=tmp_path / "c", timeout=1.0) as engine,
-        pytest.raises(EngineError, match="failed 3 times in '8/8.*answers so far are kept"),
+        pytest.raises(EngineError, match=r"failed 3 times in '8/8.*answers so far are kept"),
     ):
         engine.ask(position())
     assert time.monotonic() - begin < 15

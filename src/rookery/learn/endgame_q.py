@@ -411,9 +411,10 @@ def _save_batch(folder: Path, batch: Batch, about: dict[str, Any]) -> None:
     won = batch.won
     wins = won.sum(axis=0)
     moves_to_win = (batch.moves * won).sum(axis=0) / np.maximum(wins, 1)
+    mean, of_solved = percentage.mean(axis=0), solved.mean(axis=0) if len(solved) else None
     for i in range(percentage.shape[1]):
         rows.writerow([
-            i + 1, f"{percentage[:, i].mean():.3f}", f"{solved[:, i].mean():.3f}" if len(solved) else "",
+            i + 1, f"{mean[i]:.3f}", "" if of_solved is None else f"{of_solved[i]:.3f}",
             f"{moves_to_win[i]:.2f}" if wins[i] else "",
         ])  # fmt: skip
     _write(folder / "results.csv", buffer.getvalue())

@@ -11,6 +11,9 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 STYLES = (
     ("#1b1b1b", "-", ""),
     ("#c2571a", "--", "////"),
@@ -52,16 +55,14 @@ def lines(
 
 
 def histogram(
-    axes: Any, samples: Mapping[str, Sequence[int]], low: int, high: int, x: str, y: str, title: str = ""
+    axes: Any, samples: Mapping[str, npt.ArrayLike], low: int, high: int, x: str, y: str, title: str = ""
 ) -> None:
     """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends."""
     width = 0.86 / max(len(samples), 1)
     for i, ((name, values), (colour, _, hatch)) in enumerate(zip(samples.items(), STYLES, strict=False)):
-        counts = [0] * (high - low + 1)
-        for value in values:
-            counts[min(max(value, low), high) - low] += 1
-        heights = [100 * count / max(len(values), 1) for count in counts]
-        places = [low + k + (i - (len(samples) - 1) / 2) * width for k in range(len(counts))]
+        counts = np.bincount(np.clip(values, low, high) - low, minlength=high - low + 1)
+        heights = 100 * counts / max(counts.sum(), 1)
+        places = np.arange(low, high + 1) + (i - (len(samples) - 1) / 2) * width
         axes.bar(places, heights, width, color=colour if i == 0 else "white", edgecolor=colour, hatch=hatch, label=name)
     ticks = [low, *range(low + 1, high), high]
     axes.set_xticks(ticks, [f"≤{low}", *map(str, ticks[1:-1]), f"≥{high}"])

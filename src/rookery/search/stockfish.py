@@ -180,7 +180,9 @@ class Stockfish:
 
     def _stop(self) -> None:
         if self._process is not None:
-            self._process.close()
+            program = self._process.transport.get_extra_info("subprocess")
+            self._process.close()  # kills it
+            program.wait()
             self._process = None
 
 

@@ -83,7 +83,7 @@ class Plan:
     """How long to go on with the grid against Stockfish itself."""
 
 
-PLANS = {"quick": Plan(runs=2), "default": Plan(sample=100), "full": Plan(sample=500, grid_minutes=60.0)}
+PLANS = {"quick": Plan(runs=1), "default": Plan(sample=100), "full": Plan(sample=500, grid_minutes=60.0)}
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def percent(count: int, total: int) -> str:
     share = count / total
     middle = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z * np.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    return f"{100 * share:.1f}% ({100 * (middle - half):.1f}-{100 * (middle + half):.1f})"
+    return f"{100 * share:.1f}% ({100 * max(0.0, middle - half):.1f}-{100 * (middle + half):.1f})"
 
 
 class Grid:
@@ -186,9 +186,9 @@ def win_curve(batches: Iterable[tuple[Start, Batch]], solved_only: bool = False)
     return every.mean(axis=0) if len(every) else np.full(every.shape[1], np.nan)
 
 
-def extra_moves(batches: Iterable[tuple[Start, Batch]]) -> list[int]:
+def extra_moves(batches: Iterable[tuple[Start, Batch]]) -> npt.NDArray[np.int16]:
     """Moves to win of every match won, less the exact distance."""
-    return [int(extra) for start, batch in batches for extra in (batch.moves[batch.won] - start.exact)]
+    return np.concatenate([batch.moves[batch.won] - start.exact for start, batch in batches])
 
 
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
@@ -360,8 +360,8 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
             percent(optimal, len(ours)),
         ])  # fmt: skip
     note = (
-        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Better than Stockfish' "
-        "is the share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than "
+        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Ours better' is "
+        "the share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than "
         "Stockfish does. That is no paradox: Stockfish is far from the exact distance, and the agent never beats that."
     )
     columns = [
@@ -619,7 +619,7 @@ def _matches(curve: npt.NDArray[np.float64]) -> tuple[Sequence[float], Sequence[
 
 def _panels(
     curves: Sequence[tuple[str, Mapping[str, npt.NDArray[np.float64]]]],
-    samples: Mapping[str, Sequence[int]],
+    samples: Mapping[str, npt.NDArray[np.int16]],
     low: int,
     high: int,
 ) -> str:
