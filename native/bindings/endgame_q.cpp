@@ -128,16 +128,14 @@ void bind_endgame_q(nb::module_& parent) {
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
             if (start.state.player() == kTerminal) throw nb::value_error("the game is over in the start position");
             ControlOrNone call(given);
-            std::vector<std::unique_ptr<Run>> results(runs);
+            std::vector<Run> results(runs);
             interruptible(call.control, [&] {
                 parallel_blocks(runs, threads, [&](std::int64_t run) {
-                    results[run] = std::make_unique<Run>(train(start.state, settings, strong_learns, weak_learns,
-                                                               engine, matches, Rng(seed, first_run + run), call.control));
+                    results[run] = train(start.state, settings, strong_learns, weak_learns, engine, matches,
+                                         Rng(seed, first_run + run), call.control);
                 });
             });
-            nb::list list;
-            for (auto& result : results) list.append(nb::cast(std::move(*result)));
-            return list;
+            return results;
         },
         "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "first_run"_a, "runs"_a, "seed"_a,
         "threads"_a, "control"_a = nb::none(), "`control.done` counts matches.");

@@ -242,7 +242,7 @@ class Run:
     @property
     def won(self) -> npt.NDArray[np.bool_]:
         """Which matches the side with the pieces won."""
-        return self.endings == CHECKMATE
+        return np.equal(self.endings, CHECKMATE)
 
     @property
     def win_percentage(self) -> npt.NDArray[np.float64]:
@@ -310,7 +310,7 @@ def _write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def perfect_engine(table: object) -> Engine:
+def perfect_engine(table: _native.endgame_tables.Table) -> Engine:
     """The exact tables as opponent and judge: `table` is the `native` of `rookery.exact.endgames.Table`.
 
     As defender it resists as long as it can, always by the same move. As judge it says "mate in n", n being exact: with
@@ -332,7 +332,7 @@ class Batch:
 
     @property
     def won(self) -> npt.NDArray[np.bool_]:
-        return self.endings == CHECKMATE
+        return np.equal(self.endings, CHECKMATE)
 
     @property
     def win_percentage(self) -> npt.NDArray[np.float64]:

@@ -30,7 +30,7 @@ def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
-    look = {
+    look: dict[Any, Any] = {
         "svg.fonttype": "none", "svg.hashsalt": "rookery", "font.size": 9, "font.family": "sans-serif",
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e0d8",
         "axes.axisbelow": True, "legend.frameon": False, "hatch.linewidth": 0.6, "axes.titlesize": 9.5,
@@ -59,12 +59,14 @@ def histogram(
 ) -> None:
     """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends."""
     width = 0.86 / max(len(samples), 1)
+    below = any(np.any(np.asarray(values) < low) for values in samples.values())
+    above = any(np.any(np.asarray(values) > high) for values in samples.values())
     for i, ((name, values), (colour, _, hatch)) in enumerate(zip(samples.items(), STYLES, strict=False)):
         counts = np.bincount(np.clip(values, low, high) - low, minlength=high - low + 1)
         heights = 100 * counts / max(counts.sum(), 1)
         places = np.arange(low, high + 1) + (i - (len(samples) - 1) / 2) * width
         axes.bar(places, heights, width, color=colour if i == 0 else "white", edgecolor=colour, hatch=hatch, label=name)
     ticks = [low, *range(low + 1, high), high]
-    axes.set_xticks(ticks, [f"≤{low}", *map(str, ticks[1:-1]), f"≥{high}"])
+    axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.legend()

@@ -160,7 +160,8 @@ class Stockfish:
         self.asked += 1
         score = result.info["score"].pov(strong)
         mate = score.mate()
-        return result.move.uci(), mate is not None, score.score() if mate is None else mate  # type: ignore[return-value]
+        assert result.move is not None
+        return result.move.uci(), mate is not None, mate if mate is not None else score.score(mate_score=0)
 
     def _started(self) -> chess.engine.SimpleEngine:
         if self._process is None:
