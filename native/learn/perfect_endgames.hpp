@@ -2,7 +2,7 @@
 //
 // The learner has the pieces and is to move. From a start drawn from all positions it tries every move once and sets
 //     Q(start, move) = 1 if the move mates, 0 if it draws, else
-//                      discount * min over replies of (max over moves of Q after the reply), 0 if a reply takes a piece.
+//                      discount * min over replies of (max over moves of Q after the reply; 0 if it took a piece).
 // That is the usual update with a learning rate of 1 and a reward for mate alone. Begun at 0 the table only grows, and
 // what it grows to is discount^(moves to mate - 1).
 //
@@ -54,8 +54,8 @@ public:
         rounds_ = rounds;
     }
 
-    // One round. What is drawn depends on the seed and on how many rounds were done. `control.done` counts starts. A round
-    // that is stopped does not count and leaves `best` as it was: doing it again is the same as doing it once.
+    // One round. What is drawn depends on the seed and on how many rounds were done. `control.done` counts starts. A
+    // round that is stopped does not count and leaves `best` as it was: doing it again is the same as doing it once.
     void round(std::int64_t starts, std::uint64_t seed, int threads, Control& control) {
         std::vector<float> before = best_;
         constexpr std::int64_t kBlock = 1 << 10;
