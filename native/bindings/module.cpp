@@ -19,6 +19,7 @@ static void bind_python_games(nb::module_& m) {
     nb::class_<H> state(m, "PyState", "Lets a state written in Python run in the native algorithms.");
     state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
     bind_algorithms(state);
+    bind_policy_searches(state);
 }
 
 NB_MODULE(_native, m) {

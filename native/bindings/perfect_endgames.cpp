@@ -31,25 +31,25 @@ void bind_perfect_endgames(nb::module_& parent) {
             },
             "pieces"_a, "discount"_a)
         .def_prop_ro("positions", &PerfectLearner::positions)
+        .def_prop_ro("rounds", &PerfectLearner::rounds)
         .def_prop_ro("pairs", [](const PerfectLearner& self) { return self.q().size(); })
         .def_prop_ro("q", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).q()); })
         .def_prop_ro("best", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).best()); })
         .def(
             "restore",
-            [](PerfectLearner& self, Floats q, Floats best) {
-                self.restore({q.data(), q.data() + q.size()}, {best.data(), best.data() + best.size()});
+            [](PerfectLearner& self, Floats q, Floats best, std::uint32_t rounds) {
+                self.restore({q.data(), q.data() + q.size()}, {best.data(), best.data() + best.size()}, rounds);
             },
-            "q"_a, "best"_a)
+            "q"_a, "best"_a, "rounds"_a)
         .def(
             "round",
-            [](PerfectLearner& self, std::int64_t starts, std::uint64_t seed, std::uint32_t number, int threads,
-               Control* given) {
+            [](PerfectLearner& self, std::int64_t starts, std::uint64_t seed, int threads, Control* given) {
                 if (starts < 0) throw nb::value_error("the number of starts must not be negative");
                 if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
                 ControlOrNone call(given);
-                interruptible(call.control, [&] { self.round(starts, seed, number, threads, call.control); });
+                interruptible(call.control, [&] { self.round(starts, seed, threads, call.control); });
             },
-            "starts"_a, "seed"_a, "number"_a, "threads"_a, "control"_a = nb::none())
+            "starts"_a, "seed"_a, "threads"_a, "control"_a = nb::none())
         .def(
             "judge",
             [](const PerfectLearner& self, const DistanceTable& table, int threads) {

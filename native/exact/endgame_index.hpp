@@ -5,8 +5,8 @@
 // stands on the files a to d). The side to move is not part of the number: use two arrays, or one of twice the size.
 //
 //     const EndgameIndex index({kRook, kNoPiece});
-//     values[index.of(position)]          // any legal position of the material, either colour strong
-//     index.at(number, /*to_move=*/0)     // its representative, White strong; `legal(number, to_move)` says if it is one
+//     values[index.of(position)]   // any legal position of the material, either colour strong
+//     index.legal(number, 0)       // the position that stands for all with this number, White strong and to move
 #pragma once
 
 #include <array>

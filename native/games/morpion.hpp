@@ -118,6 +118,7 @@ public:
     static constexpr int players() { return 1; }
     Action num_actions() const { return kDirections * side_ * side_ * length_; }
     Shape observation_shape() const { return {1 + 2 * kDirections, side_, side_}; }
+    int num_codes() const { return kDirections * kPlane * length_; }
 
     int length() const { return length_; }
     bool touching() const { return touching_; }
@@ -254,6 +255,18 @@ public:
     // The legal moves in an order that depends on the history: a line says where its dot goes.
     std::span<const Line> legal_lines() const { return {legal_.data(), static_cast<std::size_t>(legal_count_)}; }
     Action action(Line line) const { return rules_->action(line, lowest_bit(std::uint64_t(byte(line)))); }
+
+    // For searches that keep a table of moves (search/policy_search.hpp): the same moves, numbered without a division.
+    void legal_codes(std::vector<std::uint32_t>& codes) const {
+        const auto length = static_cast<std::uint32_t>(rules_->length());
+        for (const Line line : legal_lines()) {
+            codes.push_back(line * length + static_cast<std::uint32_t>(lowest_bit(std::uint64_t(byte(line)))));
+        }
+    }
+    Action action_of(std::uint32_t code) const {
+        const auto length = static_cast<std::uint32_t>(rules_->length());
+        return rules_->action(static_cast<Line>(code / length), static_cast<int>(code % length));
+    }
 
     void apply(Action action) {
         const Rules::Move move = rules_->move(action);

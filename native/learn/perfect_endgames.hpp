@@ -2,7 +2,7 @@
 //
 // The learner has the pieces and is to move. From a start drawn from all positions it tries every move once and sets
 //     Q(start, move) = 1 if the move mates, 0 if it draws, else
-//                      discount * min over replies of (max over moves of Q after the reply), 0 if a reply takes a piece.
+//                      discount * min over replies of (max over moves of Q after the reply; 0 if it took a piece).
 // That is the usual update with a learning rate of 1 and a reward for mate alone. Begun at 0 the table only grows, and
 // what it grows to is discount^(moves to mate - 1).
 //
@@ -42,32 +42,38 @@ public:
     std::size_t positions() const { return starts_.size() - 1; }
     const std::vector<float>& q() const { return q_; }
     const std::vector<float>& best() const { return best_; }
+    std::uint32_t rounds() const { return rounds_; }  // done so far
 
-    // What q() and best() of another learner were.
-    void restore(std::vector<float> q, std::vector<float> best) {
+    // Makes this learner go on where another was.
+    void restore(std::vector<float> q, std::vector<float> best, std::uint32_t rounds) {
         if (q.size() != q_.size() || best.size() != best_.size()) {
             throw std::invalid_argument("the table of values has another size");
         }
         q_ = std::move(q);
         best_ = std::move(best);
+        rounds_ = rounds;
     }
 
-    // One round. What is drawn depends on the seed and the number of the round. `control.done` counts starts. A round that
-    // is stopped leaves `best` as it was, so that doing it again has the same result as doing it once.
-    void round(std::int64_t starts, std::uint64_t seed, std::uint64_t number, int threads, Control& control) {
+    // One round. What is drawn depends on the seed and on how many rounds were done. `control.done` counts starts. A
+    // round that is stopped does not count and leaves `best` as it was: doing it again is the same as doing it once.
+    void round(std::int64_t starts, std::uint64_t seed, int threads, Control& control) {
         std::vector<float> before = best_;
         constexpr std::int64_t kBlock = 1 << 10;
         const std::int64_t blocks = (starts + kBlock - 1) / kBlock;
         parallel_blocks(blocks, threads, [&](std::int64_t block) {
             if (control.stopped()) return;
-            Rng rng(seed, number << 32 | static_cast<std::uint64_t>(block));
+            Rng rng(seed, static_cast<std::uint64_t>(rounds_) << 32 | static_cast<std::uint64_t>(block));
             const std::int64_t draws = std::min(kBlock, starts - block * kBlock);
             for (std::int64_t i = 0; i < draws; ++i) {
                 try_every_move(starts_[rng.below(static_cast<std::uint32_t>(positions()))], before);
             }
             control.add(draws);
         });
-        if (control.stopped()) best_ = std::move(before);
+        if (control.stopped()) {
+            best_ = std::move(before);
+        } else {
+            ++rounds_;
+        }
     }
 
     struct Verdict {
@@ -158,6 +164,7 @@ private:
     EndgameIndex index_;
     float discount_;
     std::size_t pairs_ = 0;
+    std::uint32_t rounds_ = 0;
     std::vector<Start> starts_;  // every legal position with a move; one more at the end
     std::vector<float> q_;       // [pair of position and move]
     std::vector<float> best_;    // [number]: the greatest of a position's q_

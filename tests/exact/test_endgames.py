@@ -161,7 +161,7 @@ def test_distances_are_syzygys(material: str, syzygy: Path) -> None:
     checked = 0
     with chess.syzygy.open_tablebase(str(syzygy)) as files:
         for side, plies in enumerate((table.strong_to_move, table.weak_to_move)):
-            for number in rng.choice(np.flatnonzero(plies != 255), 20_000, replace=False).tolist():
+            for number in rng.choice(np.flatnonzero(plies != 255), 5000, replace=False).tolist():
                 fen = table.fen(number, side == 0)
                 assert fen is not None
                 board = chess.Board(fen)
@@ -175,7 +175,7 @@ def test_distances_are_syzygys(material: str, syzygy: Path) -> None:
                     assert abs(abs(dtz) - abs(ours)) <= 1, (fen, dtz, ours)
                     assert (abs(dtz) + 1) // 2 in (abs(ours) // 2, (abs(ours) + 1) // 2), (fen, dtz, ours)
                 checked += 1
-    assert checked > 20_000
+    assert checked > 5000
 
 
 @pytest.mark.slow

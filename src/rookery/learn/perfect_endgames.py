@@ -99,47 +99,47 @@ def train(
     """
     learner = _native.perfect_endgames.Learner(settings.material[1:-1], settings.discount)
     curve: list[Point] = []
-    rounds = 0
     if resume:
         if folder is None:
             raise ValueError("to resume, name the folder of the run")
-        rounds, curve = _load(folder, settings, learner)
+        curve = _load(folder, settings, learner)
     starts_a_round = -(-learner.positions // settings.rounds_a_pass)
     backups_a_start = learner.pairs / learner.positions
     begin = time.perf_counter() - (curve[-1].seconds if curve else 0.0)
     saved = time.perf_counter()
     try:
-        while not (curve and curve[-1].perfect) and rounds < settings.passes * settings.rounds_a_pass:
-            learner.round(starts_a_round, settings.seed, rounds, threads)
-            rounds += 1
-            if rounds % settings.rounds_a_pass == 0:
-                verdict = learner.judge(truth, threads)
-                starts = rounds * starts_a_round
-                point = Point(
-                    starts=starts,
-                    backups=round(starts * backups_a_start),
-                    seconds=time.perf_counter() - begin,
-                    optimal=verdict.optimal / verdict.won,
-                    exact=verdict.exact / verdict.won,
-                    perfect=verdict.exact == verdict.won and verdict.drawn_exact == verdict.drawn,
-                )
-                curve.append(point)
-                report(point)
+        while not (curve and curve[-1].perfect) and len(curve) < settings.passes:
+            if learner.rounds // settings.rounds_a_pass == len(curve):
+                learner.round(starts_a_round, settings.seed, threads)
+                continue
+            verdict = learner.judge(truth, threads)
+            starts = learner.rounds * starts_a_round
+            point = Point(
+                starts=starts,
+                backups=round(starts * backups_a_start),
+                seconds=time.perf_counter() - begin,
+                optimal=verdict.optimal / verdict.won,
+                exact=verdict.exact / verdict.won,
+                perfect=verdict.exact == verdict.won and verdict.drawn_exact == verdict.drawn,
+            )
+            curve.append(point)
+            report(point)
             if folder and time.perf_counter() - saved > save_seconds:
-                _save(folder, settings, learner, rounds, curve)
+                _save(folder, settings, learner, curve)
                 saved = time.perf_counter()
     finally:
         if folder:
-            _save(folder, settings, learner, rounds, curve)
+            _save(folder, settings, learner, curve)
     return Result(settings, curve)
 
 
-def _save(folder: Path, settings: Settings, learner: Any, rounds: int, curve: list[Point]) -> None:
+def _save(folder: Path, settings: Settings, learner: Any, curve: list[Point]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    about = json.dumps({"settings": asdict(settings), "rounds": rounds, "curve": [asdict(point) for point in curve]})
+    points = [asdict(point) for point in curve]
+    about = json.dumps({"settings": asdict(settings), "rounds": learner.rounds, "curve": points})
 
     def write_curve(file: IO[bytes]) -> None:
-        lines = [[field.name for field in fields(Point)], *(list(asdict(point).values()) for point in curve)]
+        lines = [[field.name for field in fields(Point)], *(list(point.values()) for point in points)]
         file.write("".join(",".join(map(str, line)) + "\n" for line in lines).encode())
 
     _write(
@@ -164,17 +164,20 @@ def _write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         raise
 
 
-def _load(folder: Path, settings: Settings, learner: Any) -> tuple[int, list[Point]]:
+def _load(folder: Path, settings: Settings, learner: Any) -> list[Point]:
+    """Bring the learner to where the run in the folder was; the curve so far."""
     path = folder / "q.npz"
+    if not path.exists():
+        raise ValueError(f"there is no run to resume in {folder}")
     try:
-        with np.load(path, allow_pickle=False) as saved:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
             about = json.loads(saved["about"].tobytes())
             was = Settings(**about["settings"])
-            if asdict(was) | {"passes": settings.passes} != asdict(settings):
-                raise ValueError(f"{path} was made with other settings: {was}")
-            learner.restore(saved["q"], saved["best"])
-            return int(about["rounds"]), [Point(**point) for point in about["curve"]]
-    except FileNotFoundError:
-        raise ValueError(f"there is no run to resume in {folder}") from None
-    except (KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+            curve = [Point(**point) for point in about["curve"]]
+            arrays = saved["q"], saved["best"]
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{path} is not a file of this method, or is damaged ({error})") from None
+    if asdict(was) | {"passes": settings.passes} != asdict(settings):
+        raise ValueError(f"{path} was made with other settings: {was}")
+    learner.restore(*arrays, about["rounds"])
+    return curve
