@@ -36,7 +36,10 @@ NB_MODULE(_native, m) {
     bind_solitaire_chess(m);
     bind_checkers(m);
     bind_chess_endgame(m);
+    bind_endgame_tables(m);
+    bind_perfect_endgames(m);
     bind_morpion(m);
+    bind_endgame_q(m);
     bind_tenten(m);
     bind_tenten_learn(m);
     bind_tenten_exact(m);

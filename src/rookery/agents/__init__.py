@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import tenten_learned, tenten_oracle
+from rookery.agents import endgames, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -29,6 +29,11 @@ GENERIC: dict[str, Factory] = {
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
 OF_GAME: dict[str, dict[str, Factory]] = {
+    "endgames": {
+        "oracle": lambda game, **settings: endgames.OracleAgent(**settings),
+        "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),
+        "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
+    },
     "tenten": {
         "oracle": tenten_oracle.load,
         **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import random
 import re
+import textwrap
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native
@@ -133,6 +135,11 @@ class EndgamesState(_native.chess_endgame.State):
         pieces = [letter.upper() for letter in self.letters if letter.upper() in _PIECES]
         return f"K{''.join(sorted(pieces, key=_PIECES.index))}K"
 
+    @property
+    def strong(self) -> int:
+        """The player who has the pieces; 0 if nobody has any."""
+        return int(any(letter in "qrbnp" for letter in self.letters))
+
     def action_name(self, action: int) -> str:
         """A legal action in standard algebraic notation, such as `Qd5+`, `Kxe4` or `e8=Q#`."""
         name: str = self.san(action)
@@ -209,6 +216,35 @@ class EndgamesState(_native.chess_endgame.State):
             draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
         draw.draw_overlay(canvas, self, overlay, centre)
         return canvas.render()
+
+
+def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
+    """A game in Portable Game Notation, as chess programs read it.
+
+    >>> state = Endgames("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
+    >>> print(to_pgn(state, [state.parse_action("Qb2#")], ("Rookery", "nobody")).splitlines()[-1])
+    1. Qb2# 1-0
+    """
+    state, words = start.clone(), []
+    for i, action in enumerate(actions):
+        if state.player() == 0:
+            words.append(f"{state.fullmove_number}.")
+        elif i == 0:
+            words.append(f"{state.fullmove_number}...")
+        words.append(state.action_name(action))
+        state.apply(action)
+    white = state.returns()[0]
+    result = "*" if state.ending is None else "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
+    tags = {
+        "Event": "Rookery", "Site": "?", "Date": "????.??.??", "Round": "?", "White": players[0], "Black": players[1],
+        "Result": result, "SetUp": "1", "FEN": str(start),
+    }  # fmt: skip
+    head = "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
+    return f"{head}\n\n{textwrap.fill(' '.join([*words, result]), 79)}\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _cell(square: int) -> int:
