@@ -8,9 +8,8 @@ from rich.console import Console
 
 from rookery.exact.tenten import solve
 from rookery.games.tenten import TenTen
-from rookery.report.chart import line_chart
 from rookery.studies import SIZES
-from rookery.studies.tenten import Boards, Study, run
+from rookery.studies.tenten import Boards, Study
 
 
 def study(tmp_path: Path) -> Study:
@@ -45,24 +44,3 @@ def test_edges_of_the_paper(tmp_path: Path) -> None:
     rows = study(tmp_path).graph_sizes().rows
     assert [row[2] for row in rows] == [row[1] for row in rows]
     assert [row[4] for row in rows] == ["3,317", "892,064"]
-
-
-def test_chart_is_self_contained() -> None:
-    svg = line_chart("t <1>", "x", "y", {"a": [(0.1, 5), (0.2, float("inf")), (1, 2000)], "b": [(0.1, 7)]}, log_y=True)
-    assert svg.startswith("<svg")
-    assert "t &lt;1&gt;" in svg
-    assert not any(part in svg for part in ("href=", "url(", "src=", "inf", "nan"))
-    with pytest.raises(ValueError, match="finite point"):
-        line_chart("t", "x", "y", {"a": [(0, float("nan"))]})
-
-
-@pytest.mark.slow
-def test_the_whole_study(tmp_path: Path) -> None:
-    result = run(SIZES["quick"], 2, tmp_path, Console(stderr=True, quiet=True))
-    assert len(result.tables) == 8
-    assert len(result.figures) == 4
-    table2 = {row[0]: row for row in result.tables[5].rows}
-    assert float(table2["4x4, survival"][3].replace(",", "")) == pytest.approx(27_601, abs=1)
-    for row in table2.values():
-        mean, half = numbers(row[2])
-        assert abs(mean - float(row[3].replace(",", ""))) < 2 * half

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rookery.games.draw import PAPER
+
 STYLES = (
     ("#1b1b1b", "-", ""),
     ("#c2571a", "--", "////"),
@@ -33,7 +35,8 @@ def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
     look: dict[Any, Any] = {
         "svg.fonttype": "none", "svg.hashsalt": "rookery", "font.size": 9, "font.family": "sans-serif",
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e0d8",
-        "axes.axisbelow": True, "legend.frameon": False, "hatch.linewidth": 0.6, "axes.titlesize": 9.5,
+        "figure.facecolor": PAPER, "axes.facecolor": PAPER, "axes.axisbelow": True,
+        "legend.frameon": False, "hatch.linewidth": 0.6, "axes.titlesize": 9.5,
     }  # fmt: skip
     with matplotlib.rc_context(look):
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -45,12 +48,17 @@ def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
 
 
 def lines(
-    axes: Any, curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str = ""
+    axes: Any,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    x: str,
+    y: str,
+    title: str = "",
+    log_y: bool = False,
 ) -> None:
     """Curves by their names: x and y values of each."""
     for (name, (xs, ys)), (colour, dashes, _) in zip(curves.items(), STYLES, strict=False):
         axes.plot(xs, ys, color=colour, linestyle=dashes, linewidth=1.4, label=name)
-    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.set(xlabel=x, ylabel=y, title=title, yscale="log" if log_y else "linear")
     axes.legend()
 
 

@@ -618,6 +618,10 @@ def _matches(curve: npt.NDArray[np.float64]) -> tuple[Sequence[float], Sequence[
     return (places + 1).tolist(), curve[places].tolist()
 
 
+def _chart(svg: str, caption: str) -> Figure:
+    return Figure(svg, caption, wide=True)
+
+
 def _panels(
     curves: Sequence[tuple[str, Mapping[str, npt.NDArray[np.float64]]]],
     samples: Mapping[str, npt.NDArray[np.int16]],
@@ -661,7 +665,7 @@ def parameter_figure(grid: Grid, progress: Progress) -> Figure:
         "Figure 3.1: [alpha, gamma, epsilon] compared, one start with king and queen, Stockfish reward, static "
         "exploration. Where curves lie on one another the sets do not differ."
     )
-    return Figure(_panels([("", curves)], samples, 0, 10), caption)
+    return _chart(_panels([("", curves)], samples, 0, 10), caption)
 
 
 def decay_figure(grid: Grid) -> Figure:
@@ -674,7 +678,7 @@ def decay_figure(grid: Grid) -> Figure:
     caption = (
         "Figure 3.2: decay of the exploration rate, Stockfish reward; the lower panel takes all endgames together."
     )
-    return Figure(_panels(curves, samples, 0, 15), caption)
+    return _chart(_panels(curves, samples, 0, 15), caption)
 
 
 def endgame_figure(grid: Grid) -> Figure:
@@ -683,7 +687,7 @@ def endgame_figure(grid: Grid) -> Figure:
         for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
     ]
     samples = {endgame: extra_moves(grid.batches(VERSIONS, [endgame])) for endgame in ENDGAMES}
-    return Figure(
+    return _chart(
         _panels(curves, samples, 0, 20), "Figure 3.4: the endgames compared, the paper's four agents together."
     )
 
@@ -694,7 +698,7 @@ def reward_figure(grid: Grid) -> Figure:
         for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
     ]
     samples = {version: extra_moves(grid.batches([version], ENDGAMES)) for version in VERSIONS}
-    return Figure(_panels(curves, samples, 0, 20), "Figure 3.5: the agents compared, all endgames together.")
+    return _chart(_panels(curves, samples, 0, 20), "Figure 3.5: the agents compared, all endgames together.")
 
 
 def potential_figure(grid: Grid) -> Figure:
@@ -705,7 +709,7 @@ def potential_figure(grid: Grid) -> Figure:
     ]
     samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
     caption = "Beyond the paper: the heuristic's two quantities as relative rewards and as a potential."
-    return Figure(_panels(curves, samples, 0, 20), caption)
+    return _chart(_panels(curves, samples, 0, 20), caption)
 
 
 def _slug(name: str) -> str:

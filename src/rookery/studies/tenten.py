@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from rookery.exact.tenten import OBJECTIVES, Played, Solution, TablePolicy, Valu
 from rookery.games import load as load_game
 from rookery.games.tenten import TenTen
 from rookery.learn.lspi import FEATURES
-from rookery.report.chart import line_chart
+from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.studies.sizes import Size
 
@@ -311,18 +312,21 @@ class Study:
         return Table("Table 4: what LSPI learned", columns, rows, self.command, note)
 
     def figures(self, curves: Curves) -> list[Figure]:
-        figures = []
-        for side in (3, 4):
-            numbers = "9 and 10" if side == 3 else "11 and 12"
-            for what, log in [("score", side == 4), ("rounds", side == 4)]:
-                series = {
-                    reward: [(discount, getattr(curves[side, reward, discount], what)) for discount in DISCOUNTS]
-                    for reward in REWARDS
-                }
-                title = f"{side}x{side}, seven pieces: mean {what}"
-                svg = line_chart(title, "discount", f"mean {what}", series, log_y=log)
-                figures.append(Figure(svg, f"Figures {numbers}: exact mean {what} of the three rewards' policies."))
-        return figures
+        def draw(side: int) -> str:
+            def paint(figure: Any) -> None:
+                for axes, what in zip(figure.subplots(1, 2), ("score", "rounds"), strict=True):
+                    lines = {
+                        reward: (DISCOUNTS, [getattr(curves[side, reward, discount], what) for discount in DISCOUNTS])
+                        for reward in REWARDS
+                    }
+                    plots.lines(axes, lines, "discount", f"mean {what}", f"{side}x{side}: {what}", log_y=side == 4)
+
+            return plots.draw(paint, 7.0, 3.2)
+
+        return [
+            Figure(draw(3), "Figures 9 and 10: exact means of the three rewards' policies, seven pieces.", True),
+            Figure(draw(4), "Figures 11 and 12: the same on 4x4.", True),
+        ]
 
 
 def _finished(file: Path) -> bool:
