@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rookery._native import Control
 
+from rookery._native import Control
 from rookery.exact import endgames as exact
 from rookery.exact.endgames import DRAW, ILLEGAL, Table, generate, solve, tables
 from rookery.games.endgames import Endgames, EndgamesState
