@@ -263,7 +263,7 @@ def _train_runs(
 def _train_grid(folder: Path, q: QLearning, seed: int) -> Answer:
     if q.opponent != "stockfish":
         raise ValueError("--grid is for --opponent stockfish; `rookery reproduce endgames` has it against perfection")
-    plan, minutes = (study.Plan(1, 1, 200), 2.5) if q.quick else (study.Plan(), float("inf"))
+    plan, minutes = (study.Plan(1, 1, 20), 2.5) if q.quick else (study.Plan(), float("inf"))
     command = f"rookery train endgames q-learning --opponent stockfish --grid{' --quick' * q.quick} --seed {seed}"
     with Stockfish(path=q.engine) as stockfish, Progress(console=progress(), transient=True) as bar:
         table = study.against_stockfish(folder, stockfish, plan, seed, minutes, command, bar)

@@ -144,7 +144,12 @@ class Stockfish:
                 )
                 # SimpleEngine.play would wait for ever.
                 limited = asyncio.wait_for(searching, self.timeout)
-                result = asyncio.run_coroutine_threadsafe(limited, engine.protocol.loop).result()
+                future = asyncio.run_coroutine_threadsafe(limited, engine.protocol.loop)
+                try:
+                    result = future.result()
+                except KeyboardInterrupt:
+                    future.cancel()
+                    raise
                 if result.move is None or "score" not in result.info:
                     raise chess.engine.EngineError("it gave no move or no evaluation")
                 break
