@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "rookery"
 
 LAYERS = [
-    {"_native"},
+    {"_native", "files"},
     {"games"},
     {"learn", "search", "exact"},
     {"agents"},

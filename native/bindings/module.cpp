@@ -29,6 +29,8 @@ NB_MODULE(_native, m) {
                                "CMAKE_ARGS=-DROOKERY_ARCH=native");
     }
 #endif
+    // Tables and states that live until the interpreter ends (in caches, tracebacks) are no leaks.
+    nb::set_leak_warnings(false);
     m.attr("CHANCE") = kChance;
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);

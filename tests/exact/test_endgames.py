@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from rookery._native import Control
 from rookery.exact import endgames as exact
 from rookery.exact.endgames import DRAW, ILLEGAL, Table, generate, solve, tables
+from rookery.files import cache_folder
 from rookery.games.endgames import Endgames, EndgamesState
 from tests.oracles import endgame_mates as oracle
 from tests.oracles.endgames import Game as OracleGame
@@ -376,9 +377,9 @@ def test_without_a_place_to_keep_it_a_table_still_works(
 
 def test_where_tables_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROOKERY_CACHE", "/a")
-    assert exact.cache_folder() == Path("/a/endgames")
+    assert cache_folder() == Path("/a")
     monkeypatch.delenv("ROOKERY_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/b")
-    assert exact.cache_folder() == Path("/b/rookery/endgames")
+    assert cache_folder() == Path("/b/rookery")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert exact.cache_folder() == Path.home() / ".cache/rookery/endgames"
+    assert cache_folder() == Path.home() / ".cache/rookery"

@@ -22,9 +22,9 @@ from rookery._native import Control
 from rookery.agents.endgames import describe
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, positions_from_stdin, progress
 from rookery.exact import endgames as exact
+from rookery.files import write_text
 from rookery.games.endgames import Endgames, EndgamesState, to_pgn
 from rookery.learn import endgame_q, perfect_endgames
-from rookery.report.html import write
 from rookery.report.study import Result
 from rookery.search.stockfish import Stockfish
 from rookery.studies import endgames as study
@@ -315,7 +315,7 @@ def watch(
             time.sleep(delay)
     text = to_pgn(start, actions, names)
     if pgn:
-        write(pgn, text)
+        write_text(pgn, text)
     data = {"moves": rows, "ending": state.ending, "pgn": text}
 
     def show(console: Console) -> None:

@@ -16,10 +16,8 @@ fifty-move rule (no mate here takes that long).
 
 from __future__ import annotations
 
-import os
 import struct
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +33,7 @@ from rich.progress import Progress
 
 from rookery import _native
 from rookery._native import Control
+from rookery.files import cache_folder, replacing
 from rookery.games.endgames import STARTS, Endgames, EndgamesState
 
 MATERIALS = tuple(STARTS)
@@ -220,7 +219,7 @@ def tables(material: str) -> Table:
 @cache
 def _tables(material: str) -> Table:
     others = [_tables(other) for other in leads_to(material)]
-    file = cache_folder() / f"{material}.dtm"
+    file = cache_folder() / "endgames" / f"{material}.dtm"
     native = _load(file, material, others)
     if native is None:
         native = generate(material, others)
@@ -273,28 +272,13 @@ def _progress(label: str, control: Control, total: int) -> Iterator[None]:
         yield
 
 
-def cache_folder() -> Path:
-    """Where tables are kept."""
-    if own := os.environ.get("ROOKERY_CACHE"):
-        return Path(own) / "endgames"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rookery" / "endgames"
-
-
 def _save(file: Path, material: str, native: Any) -> None:
     """Write the file whole or not at all. A table that cannot be saved is made again next time."""
     raw = native.plies(0).tobytes() + native.plies(1).tobytes()
     header = _HEADER.pack(_MAGIC, material.encode(), native.size, zlib.crc32(raw))
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(header + zlib.compress(raw))
-            Path(temporary).replace(file)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(file) as out:
+            out.write(header + zlib.compress(raw))
     except OSError as error:
         print(f"rookery: the table of {material} could not be kept: {error}", file=sys.stderr)
 

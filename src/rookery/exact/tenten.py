@@ -22,7 +22,6 @@ import json
 import math
 import os
 import struct
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +35,7 @@ import numpy.typing as npt
 
 from rookery._native import Control
 from rookery._native import tenten as native
+from rookery.files import replacing
 from rookery.games.tenten import TenTen, TenTenState
 
 Values = npt.NDArray[Any]
@@ -325,16 +325,9 @@ class Solution:
 
     def save(self, path: Path) -> None:
         """Write the table with a checked header, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_pack_header(self._header()))
-                file.write(self.values.data)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            file.write(_pack_header(self._header()))
+            file.write(self.values.data)
 
     def _header(self) -> dict[str, Any]:
         low, high = self.mean_rounds_interval

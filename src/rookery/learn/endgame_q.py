@@ -52,6 +52,7 @@ import numpy.typing as npt
 
 from rookery import _native
 from rookery._native import Control
+from rookery.files import replacing, write_text
 from rookery.games.endgames import EndgamesState
 
 ENDINGS = ("stopped", "checkmate", "insufficient material", "stalemate", "repetition", "fifty-move rule")
@@ -207,11 +208,8 @@ class QTable:
 
     def save(self, path: Path) -> None:
         """Write a `.npz`, whole or not at all; values as 32-bit numbers."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        with part.open("wb") as file:
+        with replacing(path) as file:
             np.savez_compressed(file, format=np.array("rookery endgame q-table 1"), **self.arrays())  # type: ignore[arg-type]
-        part.replace(path)
 
     @staticmethod
     def load(path: Path) -> QTable:
@@ -300,14 +298,8 @@ def write_run(run: Run, folder: Path, about: dict[str, Any]) -> None:
         rows.writerow([i + 1, wins[i], f"{percentage:.3f}", moves if ending == CHECKMATE else -1, moves])
         lines += [f"match {i + 1}: {moves} moves, {percentage:.2f}% won", f"  {ENDINGS[ending]}"]
     lines.append(f"without exploration: {run.solution_ending}, {run.solution or '-'} moves to mate")
-    _write(folder / "results.csv", buffer.getvalue())
-    _write(folder / "log.txt", "\n".join(lines) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_text(folder / "results.csv", buffer.getvalue())
+    write_text(folder / "log.txt", "\n".join(lines) + "\n")
 
 
 def perfect_engine(table: _native.endgame_tables.Table) -> Engine:
@@ -417,10 +409,8 @@ def _save_batch(folder: Path, batch: Batch, about: dict[str, Any]) -> None:
             i + 1, f"{mean[i]:.3f}", "" if of_solved is None else f"{of_solved[i]:.3f}",
             f"{moves_to_win[i]:.2f}" if wins[i] else "",
         ])  # fmt: skip
-    _write(folder / "results.csv", buffer.getvalue())
-    part = folder / "batch.npz.part"
-    with part.open("wb") as file:
+    write_text(folder / "results.csv", buffer.getvalue())
+    with replacing(folder / "batch.npz") as file:
         np.savez_compressed(
             file, about=np.array(json.dumps(about)), moves=batch.moves, endings=batch.endings, solutions=batch.solutions
         )
-    part.replace(folder / "batch.npz")

@@ -16,18 +16,17 @@ False
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from rookery import _native
+from rookery.files import replacing, write_text
 
 MATERIALS = ("KQK", "KRK", "KBBK", "KBNK")
 """Endgames in which a capture is always a draw, so that they can be learned on their own."""
@@ -134,34 +133,14 @@ def train(
 
 
 def _save(folder: Path, settings: Settings, learner: Any, curve: list[Point]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     points = [asdict(point) for point in curve]
     about = json.dumps({"settings": asdict(settings), "rounds": learner.rounds, "curve": points})
 
-    def write_curve(file: IO[bytes]) -> None:
-        lines = [[field.name for field in fields(Point)], *(list(point.values()) for point in points)]
-        file.write("".join(",".join(map(str, line)) + "\n" for line in lines).encode())
-
-    _write(
-        folder / "q.npz",
-        lambda file: np.savez_compressed(
-            file, q=learner.q, best=learner.best, about=np.frombuffer(about.encode(), np.uint8)
-        ),
-    )
-    _write(folder / "curve.csv", write_curve)
-    _write(folder / "settings.json", lambda file: file.write(json.dumps(asdict(settings), indent=2).encode() + b"\n"))
-
-
-def _write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(folder / "q.npz") as file:
+        np.savez_compressed(file, q=learner.q, best=learner.best, about=np.frombuffer(about.encode(), np.uint8))
+    lines = [[field.name for field in fields(Point)], *(list(point.values()) for point in points)]
+    write_text(folder / "curve.csv", "".join(",".join(map(str, line)) + "\n" for line in lines))
+    write_text(folder / "settings.json", json.dumps(asdict(settings), indent=2) + "\n")
 
 
 def _load(folder: Path, settings: Settings, learner: Any) -> list[Point]:

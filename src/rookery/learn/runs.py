@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,30 +16,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rookery.files import replacing, write_text
+
 Arrays = Mapping[str, npt.NDArray[Any]]
 Info = dict[str, Any]
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def save_arrays(path: Path, info: Info, arrays: Arrays) -> None:
     """Write arrays and what they are, `info`, into one `.npz` file."""
-    buffer = io.BytesIO()
     everything: dict[str, Any] = {"info": np.frombuffer(json.dumps(info).encode(), dtype=np.uint8), **arrays}
-    np.savez_compressed(buffer, **everything)
-    write_bytes(path, buffer.getvalue())
+    with replacing(path) as file:
+        np.savez_compressed(file, **everything)
 
 
 def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]]]:
@@ -61,7 +46,7 @@ def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]
 def save_model(path: Path, info: Info, arrays: Arrays) -> None:
     """`save_arrays`, and the info once more as JSON beside it for people to read."""
     save_arrays(path, info, arrays)
-    write_bytes(path.with_suffix(".json"), (json.dumps(info, indent=1) + "\n").encode())
+    write_text(path.with_suffix(".json"), json.dumps(info, indent=1) + "\n")
 
 
 class Run:
@@ -94,4 +79,4 @@ class Run:
         self.rows.append(row)
         info = {"kind": self.kind, "settings": self.settings, "rows": self.rows}
         save_arrays(self.checkpoint_path, info, arrays)
-        write_bytes(self.metrics_path, "".join(json.dumps(r) + "\n" for r in self.rows).encode())
+        write_text(self.metrics_path, "".join(json.dumps(r) + "\n" for r in self.rows))

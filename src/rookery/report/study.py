@@ -13,6 +13,7 @@ from typing import Any
 import rich.table
 from rich.console import Console
 
+from rookery.files import write_text
 from rookery.report import html
 
 
@@ -92,4 +93,4 @@ class Result:
 
     def write_csv(self, folder: Path) -> None:
         for number, table in enumerate(self.tables, 1):
-            html.write(folder / f"{self.name}-{number}.csv", table.csv())
+            write_text(folder / f"{self.name}-{number}.csv", table.csv())

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rookery import _native
+from rookery.files import cache_folder
 from rookery.games.endgames import Endgames, EndgamesState
 
 if TYPE_CHECKING:
@@ -193,11 +194,8 @@ class Stockfish:
 
 
 def cache_file() -> Path:
-    """Where answers are kept: `engine.sqlite` in `$ROOKERY_CACHE`, else in the user's folder for caches."""
-    if own := os.environ.get("ROOKERY_CACHE"):
-        return Path(own) / "engine.sqlite"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rookery" / "engine.sqlite"
+    """Where answers are kept."""
+    return cache_folder() / "engine.sqlite"
 
 
 def _open_cache(file: Path) -> sqlite3.Connection:

@@ -25,6 +25,7 @@ from rookery import load
 from rookery._native import Control
 from rookery.exact.endgames import Table as DistanceTable
 from rookery.exact.endgames import tables
+from rookery.files import write_text
 from rookery.games.endgames import Endgames, EndgamesState
 from rookery.learn import perfect_endgames
 from rookery.learn.endgame_q import (
@@ -40,7 +41,7 @@ from rookery.learn.endgame_q import (
     train,
     train_batch,
 )
-from rookery.report import html, plots
+from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.search.stockfish import EngineError, Stockfish
 from rookery.studies.sizes import Size
@@ -224,7 +225,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
             perfection_figure(learned),
         ]
     for number, figure in zip(("3.1", "3.2", "3.4", "3.5", "potential", "perfection"), figures, strict=True):
-        html.write(folder / f"figure-{number}.svg", figure.svg)
+        write_text(folder / f"figure-{number}.svg", figure.svg)
     return Result(
         "endgames",
         "Chess endgames: Q-learning beside the exact distance to mate",

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rookery import __version__
+from rookery.files import write_text
 from rookery.report import html
 from rookery.report.study import Result
 from rookery.studies import STUDIES, Size
@@ -26,7 +27,7 @@ def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, conso
         try:
             result = STUDIES[name](size, seed, folder / name, console)
         except Exception as error:  # whatever a study raises belongs into the report
-            html.write(folder / f"{name}-error.txt", traceback.format_exc())
+            write_text(folder / f"{name}-error.txt", traceback.format_exc())
             result = Result(name, name, seed, error=f"{type(error).__name__}: {error}")
         result.write_csv(folder)
         results.append(result)
@@ -40,5 +41,5 @@ def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
         "still are.</p>" + "".join(result.html() for result in results)
     )
     footer = f"<footer><p>rookery {escape(__version__)}, size {size.name}.</p></footer>"
-    html.write(folder / "index.html", html.page("Rookery: report", body + footer))
-    html.write(folder / "report.json", json.dumps({"studies": [result.data() for result in results]}, indent=1))
+    write_text(folder / "index.html", html.page("Rookery: report", body + footer))
+    write_text(folder / "report.json", json.dumps({"studies": [result.data() for result in results]}, indent=1))
