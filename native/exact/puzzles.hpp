@@ -1,0 +1,148 @@
+// Makes Solitaire Chess puzzles: played backwards from the last piece, so that a solution is certain, and kept if only
+// one piece can be the last one, on one square.
+#pragma once
+
+#include <numeric>
+#include <optional>
+
+#include "core/parallel.hpp"
+#include "exact/capture_tree.hpp"
+
+namespace rookery::solitaire_chess {
+
+// Which piece can be the last one: 1 + kind * cells + cell if there is just one, kNoFinal or kManyFinals else. Much
+// quicker than the whole tree where there are several, which is the rule.
+class OnlyFinal {
+public:
+    static constexpr int kNoFinal = 0, kManyFinals = -1;
+
+    int find(const State& state) {
+        if (const auto known = seen_.find(state.board()); known != seen_.end()) return known->second;
+        int answer = kNoFinal;
+        if (state.pieces() == 1) {
+            const int cell = lowest_bit(state.occupied());
+            answer = 1 + kind_of(state.board()[cell]) * state.rules().cells() + cell;
+        }
+        for (Bitboard movers = state.occupied(); movers && answer != kManyFinals; movers &= movers - 1) {
+            const int from = lowest_bit(movers);
+            for (Bitboard to = state.targets(from); to && answer != kManyFinals; to &= to - 1) {
+                State next = state;
+                next.apply(from * state.rules().cells() + lowest_bit(to));
+                const int below = find(next);
+                if (below == kNoFinal) continue;
+                answer = answer == kNoFinal || answer == below ? below : kManyFinals;
+            }
+        }
+        return seen_[state.board()] = answer;
+    }
+
+private:
+    std::unordered_map<Board, int, BoardHash> seen_;
+};
+
+// What to make: the number of pieces, drawn from `pool` (kinds, repeated as often as they are in the box).
+struct PuzzleWish {
+    int pieces;
+    std::vector<int> pool;
+    bool with_king, without_king;  // at most one of the two; neither leaves it to chance
+    std::int64_t one_final_attempts;  // how often to try for a single possible final; 0: any puzzle will do
+};
+
+class PuzzleMaker {
+public:
+    PuzzleMaker(const Rules& rules, PuzzleWish wish) : rules_(rules), wish_(std::move(wish)) {
+        const auto kings = std::count(wish_.pool.begin(), wish_.pool.end(), int(kKing));
+        const int usable = static_cast<int>(wish_.pool.size() - (wish_.without_king ? kings : 0));
+        for (const int kind : wish_.pool) {
+            if (kind < 0 || kind >= kKinds) throw std::invalid_argument("kinds of pieces are 0 to 5");
+        }
+        if (wish_.pieces < 2 || wish_.pieces > usable || wish_.pieces >= rules.cells()) {
+            throw std::invalid_argument("a puzzle has at least 2 pieces, and no more than there are to draw from or "
+                                        "than leave a cell free");
+        }
+        if (kings > 1 || (wish_.with_king && (wish_.without_king || kings == 0))) {
+            throw std::invalid_argument("a puzzle has one king at most, and must have one to draw");
+        }
+    }
+
+    // A puzzle; it has one possible final if an attempt for that succeeded. An exception if `control` stopped.
+    State make(Rng& rng, const Control& control, bool& one_final) const {
+        std::optional<State> puzzle;
+        one_final = false;
+        for (std::int64_t attempt = 0; !puzzle || (!one_final && attempt < wish_.one_final_attempts); ++attempt) {
+            if (control.stopped()) throw std::runtime_error("stopped before all puzzles were made");
+            if (attempt == kMaxFailures && !puzzle) throw std::runtime_error("these pieces make no puzzle");
+            if (auto made = play_backwards(rng)) puzzle = std::move(made);
+            else continue;
+            one_final = wish_.one_final_attempts > 0 && OnlyFinal().find(*puzzle) > 0;
+        }
+        return *puzzle;
+    }
+
+private:
+    static constexpr std::int64_t kMaxFailures = 100'000;
+
+    std::vector<int> draw_pieces(Rng& rng) const {
+        std::vector<int> pool = wish_.pool;
+        if (wish_.without_king) std::erase(pool, int(kKing));
+        int fixed = 0;
+        if (wish_.with_king) std::swap(pool[fixed++], *std::find(pool.begin(), pool.end(), int(kKing)));
+        for (int i = fixed; i < wish_.pieces; ++i) std::swap(pool[i], pool[i + rng.below(pool.size() - i)]);
+        pool.resize(wish_.pieces);
+        // A king that is never captured is the last piece, the one that going backwards begins with.
+        const auto king = std::find(pool.begin(), pool.end(), int(kKing));
+        if (rules_.king_last() && king != pool.end()) std::swap(pool[0], *king);
+        return pool;
+    }
+
+    std::optional<State> play_backwards(Rng& rng) const {
+        const std::vector<int> pieces = draw_pieces(rng);
+        const int cells = rules_.cells();
+        std::vector<int> kinds(cells, kNoPiece), moved(cells, 0);
+        kinds[rng.below(cells)] = pieces[0];
+        for (int n = 1; n < wish_.pieces; ++n) {
+            Bitboard occupied = 0;
+            for (int cell = 0; cell < cells; ++cell) occupied |= Bitboard(kinds[cell] != kNoPiece) << cell;
+            std::vector<std::pair<int, int>> ways;  // from, to
+            for (int to = 0; to < cells; ++to) {
+                if (kinds[to] == kNoPiece || (rules_.max_captures() > 0 && moved[to] == rules_.max_captures())) continue;
+                for (int from = 0; from < cells; ++from) {
+                    const Bitboard origin = Bitboard(1) << from;
+                    if (occupied & origin) continue;
+                    if (rules_.attacks(kinds[to], from, occupied | origin) >> to & 1) ways.emplace_back(from, to);
+                }
+            }
+            if (ways.empty()) return std::nullopt;
+            const auto [from, to] = ways[rng.below(static_cast<std::uint32_t>(ways.size()))];
+            kinds[from] = kinds[to];
+            moved[from] = moved[to] + 1;
+            kinds[to] = pieces[n];
+            moved[to] = 0;
+        }
+        return State(rules_, kinds, std::vector<int>(cells, 0));
+    }
+
+    const Rules& rules_;
+    PuzzleWish wish_;
+};
+
+struct Puzzles {
+    std::vector<Board> boards;
+    std::vector<std::uint8_t> one_final;  // whether each was found to have one possible final
+};
+
+// Each puzzle is drawn from a stream of its own. `control.done` counts them.
+inline Puzzles make_puzzles(const PuzzleMaker& maker, std::int64_t count, std::uint64_t seed, int threads,
+                            Control& control) {
+    Puzzles puzzles{std::vector<Board>(count), std::vector<std::uint8_t>(count)};
+    parallel_blocks(count, threads, [&](std::int64_t i) {
+        Rng rng(seed, i);
+        bool one_final;
+        puzzles.boards[i] = maker.make(rng, control, one_final).board();
+        puzzles.one_final[i] = one_final;
+        control.add(1);
+    });
+    return puzzles;
+}
+
+}  // namespace rookery::solitaire_chess

@@ -1,0 +1,1 @@
+"""Learning from experience. One module a method; what needs PyTorch says so on its first lines."""
