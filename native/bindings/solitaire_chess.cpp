@@ -91,23 +91,20 @@ static void bind_puzzles(nb::module_& m) {
     m.def(
         "make_puzzles",
         [](const solitaire_chess::Rules& rules, std::int64_t count, int pieces, const std::vector<int>& pool,
-           std::optional<bool> king, std::int64_t attempts, std::uint64_t seed, int threads, Control* given) {
+           std::optional<bool> king, bool one_final, std::uint64_t seed, int threads, Control* given) {
             if (count < 0 || count > 100'000'000) throw nb::value_error("the number of puzzles must be 0 to 10^8");
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
-            const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, attempts});
+            const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, one_final});
             ControlOrNone call(given);
-            auto puzzles = interruptible(
+            const auto boards = interruptible(
                 call.control, [&] { return make_puzzles(maker, count, seed, threads, call.control); });
             std::vector<std::uint8_t> bytes;
             bytes.reserve(count * rules.cells());
-            for (const Board& board : puzzles.boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
-            const auto n = static_cast<std::size_t>(count);
-            return std::make_pair(to_numpy(std::move(bytes), {n, std::size_t(rules.cells())}),
-                                  to_numpy(std::move(puzzles.one_final), {n}));
+            for (const Board& board : boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            return to_numpy(std::move(bytes), {boards.size(), std::size_t(rules.cells())});
         },
-        "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "attempts"_a, "seed"_a, "threads"_a,
-        "control"_a = nb::none(), "Solvable boards, `[count, cells]`, and whether each is known to have one possible final, for which so many "
-        "attempts were made; `king` None leaves it to chance.");
+        "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "one_final"_a, "seed"_a, "threads"_a,
+        "control"_a = nb::none(), "Solvable boards, `[count, cells]`; `king` None leaves it to chance.");
 }
 
 static void bind_learning(nb::module_& m) {
@@ -195,6 +192,14 @@ static void bind_search(nb::module_& m) {
         },
         "state"_a, "order"_a, "ranker"_a.none(), "method"_a, "prune"_a, "max_states"_a, "max_tree"_a,
         "control"_a = nb::none());
+    m.def(
+        "ranked_moves",
+        [](const CaptureRanker& ranker, const H& state) {
+            std::vector<std::pair<Action, float>> rows;
+            for (const auto& move : ranked_order(ranker, state.state)) rows.emplace_back(move.action, move.score);
+            return rows;
+        },
+        "ranker"_a, "state"_a, "The captures as the ranked searches try them, with their scores as log-odds.");
     m.def("plainly_dead", [](const H& state) { return plainly_dead(state.state); }, "state"_a);
 }
 

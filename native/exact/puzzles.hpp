@@ -1,5 +1,6 @@
-// Makes Solitaire Chess puzzles: played backwards from the last piece, so that a solution is certain, and kept if only
-// one piece can be the last one, on one square.
+// Makes Solitaire Chess puzzles. Those in which only one piece can be the last one, on one square, are found among random
+// boards: few qualify, but to see that a board does not takes microseconds. Where any solvable board will do, it is made
+// by playing backwards from the last piece, which works for any number of pieces.
 #pragma once
 
 #include <numeric>
@@ -45,7 +46,7 @@ struct PuzzleWish {
     int pieces;
     std::vector<int> pool;
     bool with_king, without_king;  // at most one of the two; neither leaves it to chance
-    std::int64_t one_final_attempts;  // how often to try for a single possible final; 0: any puzzle will do
+    bool one_final;  // only one possible last piece, on one square
 };
 
 class PuzzleMaker {
@@ -65,22 +66,22 @@ public:
         }
     }
 
-    // A puzzle; it has one possible final if an attempt for that succeeded. An exception if `control` stopped.
-    State make(Rng& rng, const Control& control, bool& one_final) const {
-        std::optional<State> puzzle;
-        one_final = false;
-        for (std::int64_t attempt = 0; !puzzle || (!one_final && attempt < wish_.one_final_attempts); ++attempt) {
+    // An exception if `control` stopped it or if such a puzzle seems not to exist.
+    State make(Rng& rng, const Control& control) const {
+        for (std::int64_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
             if (control.stopped()) throw std::runtime_error("stopped before all puzzles were made");
-            if (attempt == kMaxFailures && !puzzle) throw std::runtime_error("these pieces make no puzzle");
-            if (auto made = play_backwards(rng)) puzzle = std::move(made);
-            else continue;
-            one_final = wish_.one_final_attempts > 0 && OnlyFinal().find(*puzzle) > 0;
+            const std::vector<int> pieces = draw_pieces(rng);
+            if (!wish_.one_final) {
+                if (const auto state = play_backwards(rng, pieces)) return *state;
+            } else if (const State state = scatter(rng, pieces); OnlyFinal().find(state) > 0) {
+                return state;
+            }
         }
-        return *puzzle;
+        throw std::runtime_error("no such puzzle was found in " + std::to_string(kMaxAttempts) + " attempts");
     }
 
 private:
-    static constexpr std::int64_t kMaxFailures = 100'000;
+    static constexpr std::int64_t kMaxAttempts = 1'000'000;
 
     std::vector<int> draw_pieces(Rng& rng) const {
         std::vector<int> pool = wish_.pool;
@@ -95,8 +96,19 @@ private:
         return pool;
     }
 
-    std::optional<State> play_backwards(Rng& rng) const {
-        const std::vector<int> pieces = draw_pieces(rng);
+    // The pieces on random cells.
+    State scatter(Rng& rng, const std::vector<int>& pieces) const {
+        std::vector<int> kinds(rules_.cells(), kNoPiece);
+        for (const int kind : pieces) {
+            int cell;
+            do cell = static_cast<int>(rng.below(rules_.cells()));
+            while (kinds[cell] != kNoPiece);
+            kinds[cell] = kind;
+        }
+        return State(rules_, kinds, std::vector<int>(kinds.size(), 0));
+    }
+
+    std::optional<State> play_backwards(Rng& rng, const std::vector<int>& pieces) const {
         const int cells = rules_.cells();
         std::vector<int> kinds(cells, kNoPiece), moved(cells, 0);
         kinds[rng.below(cells)] = pieces[0];
@@ -126,23 +138,16 @@ private:
     PuzzleWish wish_;
 };
 
-struct Puzzles {
-    std::vector<Board> boards;
-    std::vector<std::uint8_t> one_final;  // whether each was found to have one possible final
-};
-
 // Each puzzle is drawn from a stream of its own. `control.done` counts them.
-inline Puzzles make_puzzles(const PuzzleMaker& maker, std::int64_t count, std::uint64_t seed, int threads,
-                            Control& control) {
-    Puzzles puzzles{std::vector<Board>(count), std::vector<std::uint8_t>(count)};
+inline std::vector<Board> make_puzzles(const PuzzleMaker& maker, std::int64_t count, std::uint64_t seed, int threads,
+                                       Control& control) {
+    std::vector<Board> boards(count);
     parallel_blocks(count, threads, [&](std::int64_t i) {
         Rng rng(seed, i);
-        bool one_final;
-        puzzles.boards[i] = maker.make(rng, control, one_final).board();
-        puzzles.one_final[i] = one_final;
+        boards[i] = maker.make(rng, control).board();
         control.add(1);
     });
-    return puzzles;
+    return boards;
 }
 
 }  // namespace rookery::solitaire_chess

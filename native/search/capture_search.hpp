@@ -54,8 +54,18 @@ inline ScoredMoves centre_order(const State& state) {
     return moves;
 }
 
+// The learned order. A capture is worth what the best capture after it is worth: the ranker is asked about the position
+// after each capture rather than about this one, which it judges more surely. Those positions are looked at, as a hand
+// ordering looks at squares, but not entered.
 inline ScoredMoves ranked_order(const CaptureRanker& ranker, const State& state) {
-    ScoredMoves moves = ranker.rank(state);
+    constexpr float kCertain = 100;
+    ScoredMoves moves = paper_order(state);
+    for (ScoredMove& move : moves) {
+        State next = state;
+        next.apply(move.action);
+        move.score = next.pieces() == 1 ? kCertain : -kCertain;
+        for (const ScoredMove& reply : ranker.rank(next)) move.score = std::max(move.score, reply.score);
+    }
     best_in_front(moves);
     return moves;
 }

@@ -99,7 +99,20 @@ GENERIC: dict[str, Factory] = {
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
-OF_GAME: dict[str, dict[str, Factory]] = {}
+
+def _solitaire_chess(name: str) -> Factory:
+    def make(game: Game, **settings: Any) -> Agent:
+        # Imported here because the file imports this one.
+        from rookery.agents import solitaire_chess
+
+        return solitaire_chess.load(name, game, **settings)
+
+    return make
+
+
+OF_GAME: dict[str, dict[str, Factory]] = {
+    "solitaire-chess": {name: _solitaire_chess(name) for name in ("dqn", "oracle", "best")},
+}
 """Agents for one game only, by the game's name and then their own."""
 
 

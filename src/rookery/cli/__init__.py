@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rookery import __version__
-from rookery.cli import general
+from rookery.cli import general, solitaire_chess
 from rookery.cli.base import Answer, Command, Commands
 
 COMMANDS: Commands = {}
-for _file in (general,):
+for _file in (general, solitaire_chess):
     for _name, _command in _file.COMMANDS.items():
         if isinstance(_command, dict):
             _forms = COMMANDS.setdefault(_name, {})

@@ -10,9 +10,8 @@ size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,8 @@ from torch import nn
 from torch.nn import functional
 
 from rookery import _native
-from rookery.games.solitaire_chess import SolitaireChess
-from rookery.learn.capture_ranker import without_forbidden
+from rookery.games.solitaire_chess import KINDS, SolitaireChess
+from rookery.learn.capture_ranker import may_learn_from
 
 Boards = npt.NDArray[np.uint8]
 """A byte a cell as the native games keep it, `[boards, cells]`."""
@@ -32,23 +31,25 @@ Boards = npt.NDArray[np.uint8]
 class Settings:
     """All that decides what is learned, with the seed."""
 
-    width: int = 48
-    heads: int = 6
+    width: int = 64
+    heads: int = 8
     layers: int = 4
-    steps: int = 4000
+    steps: int = 8000
     """Gradient steps."""
-    batch: int = 512
+    batch: int = 256
     """Positions a step, all with the same number of pieces."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     """The highest; it rises over the first 100 steps and falls to nothing at the end."""
     max_pieces: int = 8
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
-    games: int = 128
-    """Puzzles played before every step."""
-    attempts: int = 30
-    """How often to try to make a puzzle with a single possible final before taking any that can be solved."""
-    epsilon: float = 0.25
-    """Share of captures played at random."""
+    games: int = 48
+    """Puzzles played before every step: half of them new, half of them such as were not solved before."""
+    one_final: bool = True
+    """Whether puzzles have only one possible last piece; else all that is known is that they can be solved."""
+    epsilon: float = 0.3
+    """Share of captures played at random in every second game; in the others the best is played as far as known."""
+    tried: float = 0.5
+    """Share of a position's captures to learn about when it is remembered."""
     memory: int = 100_000
     """Positions remembered for each number of pieces; new ones take the place of the oldest."""
     target_rate: float = 0.01
@@ -56,30 +57,38 @@ class Settings:
     reward_capture: float = 0.01
     reward_win: float = 0.9
     reward_dead_end: float = 0.0
-    pool: tuple[int, ...] = field(default=(0, 1, 2, 2, 3, 3, 4, 4, 5, 5))
-    """Kinds of pieces that puzzles are made of."""
-    threads: int = 2
+    pools: tuple[str, ...] = ("KQRRBBNNPP", "QRRBBNNPP", "RRBBNNPP", "RRBBNNPP")
+    """Sets of pieces that puzzles are made of, drawn with equal chances. Hard puzzles have neither king nor queen."""
+    king: bool | None = None
+    """Whether puzzles have a king; None leaves it to chance."""
+    threads: int = 1
+    """More are quicker on a machine with nothing else to do, and lead to other weights."""
+
+
+SOLO_8X8 = Settings(
+    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, one_final=False,
+    epsilon=0.4, tried=0.4, memory=40_000, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
+)  # fmt: skip
+"""Settings for Solo Chess on 8x8."""
 
 
 class Block(nn.Module):
-    """Attention between pieces, to which how they stand to each other adds a bias of its own, and a hidden layer."""
+    """Every piece gathers what the others have to say, weighted by how they stand to it; then a hidden layer."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.query_key_value = nn.Linear(width, 3 * width)
+        self.value, self.out = nn.Linear(width, width), nn.Linear(width, width)
         self.edge = nn.Embedding(_native.solitaire_chess.EDGES, heads)
-        self.out = nn.Linear(width, width)
+        nn.init.normal_(self.edge.weight, std=0.4)
         self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
     def forward(self, x: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
         boards, pieces, width = x.shape
-        split = self.query_key_value(self.norm1(x)).view(boards, pieces, 3, self.heads, width // self.heads)
-        query, key, value = split.permute(2, 0, 3, 1, 4)
-        weights = query @ key.transpose(2, 3) * (width // self.heads) ** -0.5 + self.edge(edges).permute(0, 3, 1, 2)
-        mixed = (torch.softmax(weights, dim=3) @ value).transpose(1, 2).reshape(boards, pieces, width)
-        x = x + self.out(mixed)
+        values = self.value(self.norm1(x)).view(boards, pieces, self.heads, -1).transpose(1, 2)
+        mixed = self.edge(edges).permute(0, 3, 1, 2) @ values
+        x = x + self.out(mixed.transpose(1, 2).reshape(boards, pieces, width))
         return x + self.down(functional.relu(self.up(self.norm2(x))))
 
 
@@ -109,12 +118,16 @@ class Net(nn.Module):
 
 
 class Graphs:
-    """Boards with equally many pieces as the net takes them, with all their captures in one list."""
+    """Boards with equally many pieces as the net takes them, with their captures in one list: all of them, or those
+    that `choose` picks, given the board of each and the board after it."""
 
-    def __init__(self, game: SolitaireChess, boards: Boards) -> None:
+    def __init__(self, game: SolitaireChess, boards: Boards, choose: Choice | None = None) -> None:
         nodes, edges = _native.solitaire_chess.piece_graphs(game.rules, boards)
-        board, mover, taken, self.after = _native.solitaire_chess.captures(game.rules, boards)
-        self.boards = len(boards)
+        board, mover, taken, after = _native.solitaire_chess.captures(game.rules, boards)
+        if choose is not None:
+            chosen = choose(board, after)
+            board, mover, taken, after = board[chosen], mover[chosen], taken[chosen], after[chosen]
+        self.boards, self.after = len(boards), after
         self.nodes, self.edges = torch.from_numpy(nodes).long(), torch.from_numpy(edges).long()
         self.board, self.mover, self.taken = map(torch.from_numpy, (board, mover, taken))
 
@@ -123,64 +136,89 @@ class Graphs:
         return torch.full((self.boards,), without).scatter_reduce(0, self.board, values, "amax", include_self=False)
 
 
+Choice = Callable[[npt.NDArray[np.int64], Boards], npt.NDArray[np.bool_]]
+
+
 class Memory:
-    """The positions seen last, by their number of pieces."""
+    """The positions seen last, by their number of pieces. With each goes the position after it in the game in which it
+    was seen if that game was won, since a win once seen is certain, and an empty board if not."""
 
     def __init__(self, size: int, cells: int) -> None:
         self.size, self.cells = size, cells
         self.boards: dict[int, Boards] = {}
         self.seen: dict[int, int] = {}
 
-    def add(self, pieces: int, boards: Boards) -> None:
-        kept = self.boards.setdefault(pieces, np.zeros((self.size, self.cells), np.uint8))
+    def add(self, pieces: int, boards: Boards, won_by: Boards) -> None:
+        kept = self.boards.setdefault(pieces, np.zeros((2, self.size, self.cells), np.uint8))
         start = self.seen.get(pieces, 0)
-        kept[(start + np.arange(len(boards))) % self.size] = boards
+        kept[:, (start + np.arange(len(boards))) % self.size] = boards, won_by
         self.seen[pieces] = start + len(boards)
 
-    def sample(self, pieces: int, count: int, rng: np.random.Generator) -> Boards:
-        return self.boards[pieces][rng.integers(0, min(self.size, self.seen[pieces]), count)]
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[Boards, Boards]:
+        """Boards with a number of pieces that is drawn with chances in proportion to itself."""
+        sizes = [pieces for pieces, seen in self.seen.items() if seen]
+        pieces = int(rng.choice(sizes, p=np.array(sizes) / sum(sizes)))
+        boards, won_by = self.boards[pieces][:, rng.integers(0, min(self.size, self.seen[pieces]), count)]
+        return boards, won_by
 
 
 @torch.no_grad()
 def play(
-    game: SolitaireChess, net: Net, boards: Boards, epsilon: float, memory: Memory, rng: np.random.Generator
-) -> float:
-    """Play every board to its end, all of them one capture at a time, and remember the positions. Returns the share
-    that was solved."""
-    games = len(boards)
+    game: SolitaireChess, net: Net, puzzles: Boards, epsilon: float, memory: Memory, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Play every puzzle to its end, all of them one capture at a time, and remember the positions. Returns which were
+    solved. All puzzles have the same number of pieces."""
+    boards, numbers = puzzles, np.arange(len(puzzles))
     pieces = int(np.count_nonzero(boards[0]))
+    history = []
     while pieces > 1 and len(boards):
-        memory.add(pieces, without_forbidden(boards))
         graphs = Graphs(game, boards)
-        values = net(graphs).numpy()
-        at_random = rng.random(len(boards)) < epsilon
-        values = np.where(at_random[graphs.board], rng.random(len(values)), values)
-        order = np.lexsort((values, graphs.board))
-        last_of_board = np.append(np.diff(graphs.board.numpy()[order]) > 0, True) if len(order) else np.empty(0, bool)
-        boards = graphs.after[order[last_of_board]]
+        values, board = net(graphs).numpy(), graphs.board.numpy()
+        at_random = rng.random(len(boards)) < epsilon * (numbers % 2)
+        values = np.where(at_random[board], rng.random(len(values)), values)
+        order = np.lexsort((values, board))
+        best = order[np.append(np.diff(board[order]) > 0, True)] if len(order) else order
+        after = np.zeros_like(boards)
+        after[board[best]] = graphs.after[best]
+        history.append((pieces, numbers, boards, after))
+        boards, numbers = graphs.after[best], numbers[board[best]]
         pieces -= 1
-    return len(boards) / games
-
-
-@torch.no_grad()
-def targets(game: SolitaireChess, target_net: Net, graphs: Graphs, pieces: int, settings: Settings) -> torch.Tensor:
-    """What each capture is worth as far as the target network knows: its reward and the best that can come after."""
-    if pieces == 2:
-        return torch.full((len(graphs.after),), settings.reward_capture + settings.reward_win)
-    after = Graphs(game, graphs.after)
-    best = after.best(torch.sigmoid(target_net(after)), without=settings.reward_dead_end)
-    return settings.reward_capture + best
+    solved = np.zeros(len(puzzles), np.bool_)
+    solved[numbers] = True
+    for pieces, numbers, boards, after in history:
+        allowed = may_learn_from(boards)
+        memory.add(pieces, boards[allowed], (after * solved[numbers, np.newaxis])[allowed])
+    return solved
 
 
 def learn(
-    game: SolitaireChess, net: Net, target_net: Net, optimizer: torch.optim.Optimizer, boards: Boards, settings: Settings
+    game: SolitaireChess,
+    net: Net,
+    target_net: Net,
+    optimizer: torch.optim.Optimizer,
+    boards: Boards,
+    won_by: Boards,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> float:
-    """One step: move the value of every capture of these boards towards its target. Returns the loss."""
-    graphs = Graphs(game, boards)
+    """One step: move the values of captures towards their targets, which are the reward and the best that can come
+    after as far as the target network knows, or all there is to win where that has been seen. Returns the loss."""
+    pieces = int(np.count_nonzero(boards[0]))
+
+    def choose(board: npt.NDArray[np.int64], after: Boards) -> npt.NDArray[np.bool_]:
+        return (after == won_by[board]).all(axis=1) | (rng.random(len(board)) < settings.tried)
+
+    graphs = Graphs(game, boards, choose)
     if len(graphs.after) == 0:
         return 0.0
-    goal = targets(game, target_net, graphs, int(np.count_nonzero(boards[0])), settings)
-    loss = functional.binary_cross_entropy_with_logits(net(graphs), goal)
+    unsure = ~(graphs.after == won_by[graphs.board]).all(axis=1)
+    targets = torch.full((len(unsure),), settings.reward_win + settings.reward_capture * (pieces - 1))
+    if pieces > 2 and unsure.any():
+        after = Graphs(game, graphs.after[unsure])
+        with torch.no_grad():
+            best = after.best(torch.sigmoid(target_net(after)), without=settings.reward_dead_end)
+        targets[torch.from_numpy(unsure)] = settings.reward_capture + best
+    loss = functional.binary_cross_entropy_with_logits(net(graphs), targets)
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
@@ -188,6 +226,33 @@ def learn(
         for mine, yours in zip(target_net.parameters(), net.parameters(), strict=True):
             mine.lerp_(yours, settings.target_rate)
     return float(loss.detach())
+
+
+class Puzzles:
+    """New puzzles, and those that were not solved when they were played last."""
+
+    def __init__(self, game: SolitaireChess, settings: Settings) -> None:
+        self.game, self.settings = game, settings
+        self.unsolved: dict[int, Boards] = {}
+
+    def draw(self, pieces: int, rng: np.random.Generator) -> Boards:
+        """Half of them unsolved ones where there are enough."""
+        s = self.settings
+        kept = self.unsolved.get(pieces, np.empty((0, self.game.rows * self.game.columns), np.uint8))
+        again = min(s.games // 2, len(kept))
+        order = rng.permutation(len(kept))
+        self.unsolved[pieces] = kept[order[again:]]
+        pool = s.pools[int(rng.integers(len(s.pools)))]
+        new = _native.solitaire_chess.make_puzzles(
+            self.game.rules, s.games - again, pieces, [KINDS.index(letter) for letter in pool], s.king, s.one_final,
+            int(rng.integers(1 << 62)), s.threads,
+        )  # fmt: skip
+        return np.concatenate([new, kept[order[:again]]])
+
+    def put_back(self, boards: Boards) -> None:
+        pieces = int(np.count_nonzero(boards[0])) if len(boards) else 0
+        if pieces:
+            self.unsolved[pieces] = np.concatenate([self.unsolved[pieces], boards])[-2000:]
 
 
 @dataclass(frozen=True)
@@ -209,22 +274,18 @@ def train(
     net, target_net = Net(settings), Net(settings)
     target_net.load_state_dict(net.state_dict())
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
-    memory = Memory(settings.memory, game.rows * game.columns)
+    memory, puzzles = Memory(settings.memory, game.rows * game.columns), Puzzles(game, settings)
     losses, shares = [], []
     for step in range(settings.steps):
         done = step / settings.steps
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - done)
         most = 3 + int(min(1.0, 3 * done) * (settings.max_pieces - 3))
-        pieces = int(rng.integers(3, most + 1))
-        puzzles, _ = _native.solitaire_chess.make_puzzles(
-            game.rules, settings.games, pieces, list(settings.pool), None, settings.attempts,
-            int(rng.integers(1 << 62)), settings.threads,
-        )  # fmt: skip
-        shares.append(play(game, net, puzzles, settings.epsilon, memory, rng))
-        sizes = list(memory.seen)
-        size = int(rng.choice(sizes, p=np.array(sizes) / sum(sizes)))
-        losses.append(learn(game, net, target_net, optimizer, memory.sample(size, settings.batch, rng), settings))
+        boards = puzzles.draw(int(rng.integers(3, most + 1)), rng)
+        solved = play(game, net, boards, settings.epsilon, memory, rng)
+        puzzles.put_back(boards[~solved])
+        shares.append(float(solved.mean()))
+        losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
         if (step + 1) % 100 == 0:
             report(Progress(step + 1, float(np.mean(losses[-100:])), float(np.mean(shares[-100:]))))
     return net
