@@ -188,9 +188,12 @@ private:
     std::unordered_set<Board, BoardHash> dead_;
 };
 
-// Best first: of all positions seen but not yet entered, enter the one whose line of captures is believed in most. A
-// line is believed in as much as its weakest capture, since what can be solved later could be solved before; of equals
-// the longest goes first. No position is entered twice.
+// What each capture already made adds to the belief in a position, as log-odds: without it the search would turn back to
+// the start at every doubt. Chosen on generated puzzles.
+inline constexpr float kDepthBonus = 0.6f;
+
+// Best first: of all positions seen but not yet entered, enter the one that is believed in most, by the score of the
+// capture that leads to it and by how many were made. No position is entered twice.
 template <class Order>
 SearchResult best_first(const State& root, const Order& order, SearchLimits limits, Control& control) {
     struct Seen {
@@ -213,7 +216,7 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
     std::vector<Seen> seen{{root, -1, 0, -1}};
     std::unordered_set<Board, BoardHash> known{root.board()};
     std::priority_queue<Waiting> waiting;
-    waiting.push({std::numeric_limits<float>::infinity(), root.pieces(), 0});
+    waiting.push({0, root.pieces(), 0});
     while (!waiting.empty()) {
         if (control.stopped()) throw std::runtime_error("stopped before the answer was known");
         if (result.states == limits.max_states) {
@@ -241,7 +244,8 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
             next.apply(move.action);
             if (limits.prune && plainly_dead(next)) continue;
             if (!known.insert(next.board()).second) continue;
-            waiting.push({std::min(best.belief, move.score), best.pieces - 1, static_cast<std::int64_t>(seen.size())});
+            const float belief = move.score + kDepthBonus * static_cast<float>(root.pieces() - best.pieces + 1);
+            waiting.push({belief, best.pieces - 1, static_cast<std::int64_t>(seen.size())});
             seen.push_back({next, best.seen, move.action, -1});
         }
     }

@@ -12,12 +12,12 @@ from pathlib import Path
 from rich.console import Console
 
 from rookery.report.study import Result
-from rookery.studies import overview
+from rookery.studies import overview, solitaire_chess
 from rookery.studies.sizes import SIZES, Size
 
 Study = Callable[[Size, int, Path, Console], Result]
 
-STUDIES: dict[str, Study] = {"overview": overview.run}
+STUDIES: dict[str, Study] = {"overview": overview.run, "solitaire-chess": solitaire_chess.run}
 """Every study by name, in the order of the report."""
 
 __all__ = ["SIZES", "STUDIES", "Size", "Study"]
