@@ -91,10 +91,10 @@ static void bind_puzzles(nb::module_& m) {
     m.def(
         "make_puzzles",
         [](const solitaire_chess::Rules& rules, std::int64_t count, int pieces, const std::vector<int>& pool,
-           std::optional<bool> king, bool one_final, std::uint64_t seed, int threads, Control* given) {
+           std::optional<bool> king, std::uint32_t max_solutions, std::uint64_t seed, int threads, Control* given) {
             if (count < 0 || count > 100'000'000) throw nb::value_error("the number of puzzles must be 0 to 10^8");
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
-            const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, one_final});
+            const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, max_solutions});
             ControlOrNone call(given);
             const auto boards = interruptible(
                 call.control, [&] { return make_puzzles(maker, count, seed, threads, call.control); });
@@ -103,8 +103,9 @@ static void bind_puzzles(nb::module_& m) {
             for (const Board& board : boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
             return to_numpy(std::move(bytes), {boards.size(), std::size_t(rules.cells())});
         },
-        "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "one_final"_a, "seed"_a, "threads"_a,
-        "control"_a = nb::none(), "Solvable boards, `[count, cells]`; `king` None leaves it to chance.");
+        "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "max_solutions"_a, "seed"_a, "threads"_a,
+        "control"_a = nb::none(), "Solvable boards, `[count, cells]`, with one possible final and so many solutions at most, unless that is 0; "
+        "`king` None leaves it to chance.");
 }
 
 static void bind_learning(nb::module_& m) {

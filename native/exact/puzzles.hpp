@@ -11,34 +11,40 @@
 
 namespace rookery::solitaire_chess {
 
-// Which piece can be the last one: 1 + kind * cells + cell if there is just one, kNoFinal or kManyFinals else. Much
-// quicker than the whole tree where there are several, which is the rule.
-class OnlyFinal {
-public:
+// Which piece can be the last one, and in how many ways. Much quicker than the whole tree where there are several such
+// pieces, which is the rule: then it stops.
+struct Outcome {
     static constexpr int kNoFinal = 0, kManyFinals = -1;
 
-    int find(const State& state) {
+    int final = kNoFinal;         // 1 + kind * cells + cell if there is just one
+    std::uint32_t solutions = 0;  // sequences of captures; of no meaning if there are many finals
+};
+
+class OnlyFinal {
+public:
+    Outcome find(const State& state) {
         if (const auto known = seen_.find(state.board()); known != seen_.end()) return known->second;
-        int answer = kNoFinal;
+        Outcome outcome;
         if (state.pieces() == 1) {
             const int cell = lowest_bit(state.occupied());
-            answer = 1 + kind_of(state.board()[cell]) * state.rules().cells() + cell;
+            outcome = {1 + kind_of(state.board()[cell]) * state.rules().cells() + cell, 1};
         }
-        for (Bitboard movers = state.occupied(); movers && answer != kManyFinals; movers &= movers - 1) {
+        for (Bitboard movers = state.occupied(); movers && outcome.final != Outcome::kManyFinals; movers &= movers - 1) {
             const int from = lowest_bit(movers);
-            for (Bitboard to = state.targets(from); to && answer != kManyFinals; to &= to - 1) {
+            for (Bitboard to = state.targets(from); to && outcome.final != Outcome::kManyFinals; to &= to - 1) {
                 State next = state;
                 next.apply(from * state.rules().cells() + lowest_bit(to));
-                const int below = find(next);
-                if (below == kNoFinal) continue;
-                answer = answer == kNoFinal || answer == below ? below : kManyFinals;
+                const Outcome below = find(next);
+                if (below.final == Outcome::kNoFinal) continue;
+                const bool same = outcome.final == Outcome::kNoFinal || outcome.final == below.final;
+                outcome = {same ? below.final : Outcome::kManyFinals, outcome.solutions + below.solutions};
             }
         }
-        return seen_[state.board()] = answer;
+        return seen_[state.board()] = outcome;
     }
 
 private:
-    std::unordered_map<Board, int, BoardHash> seen_;
+    std::unordered_map<Board, Outcome, BoardHash> seen_;
 };
 
 // What to make: the number of pieces, drawn from `pool` (kinds, repeated as often as they are in the box).
@@ -46,7 +52,7 @@ struct PuzzleWish {
     int pieces;
     std::vector<int> pool;
     bool with_king, without_king;  // at most one of the two; neither leaves it to chance
-    bool one_final;  // only one possible last piece, on one square
+    std::uint32_t max_solutions;  // with one possible last piece and square, and so many solutions; 0: any puzzle
 };
 
 class PuzzleMaker {
@@ -71,11 +77,13 @@ public:
         for (std::int64_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
             if (control.stopped()) throw std::runtime_error("stopped before all puzzles were made");
             const std::vector<int> pieces = draw_pieces(rng);
-            if (!wish_.one_final) {
+            if (wish_.max_solutions == 0) {
                 if (const auto state = play_backwards(rng, pieces)) return *state;
-            } else if (const State state = scatter(rng, pieces); OnlyFinal().find(state) > 0) {
-                return state;
+                continue;
             }
+            const State state = scatter(rng, pieces);
+            const Outcome outcome = OnlyFinal().find(state);
+            if (outcome.final > 0 && outcome.solutions <= wish_.max_solutions) return state;
         }
         throw std::runtime_error("no such puzzle was found in " + std::to_string(kMaxAttempts) + " attempts");
     }

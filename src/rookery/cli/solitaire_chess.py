@@ -32,10 +32,6 @@ def _game(variant: str | None) -> SolitaireChess:
     return game
 
 
-def _parse(game: SolitaireChess, rows: str) -> SolitaireChessState:
-    return game.parse_state(rows)
-
-
 def solve(
     rows: Rows,
     *,
@@ -97,8 +93,8 @@ def solve(
         return data
 
     if rows == "-":
-        return Answer({"position": text} | answer(_parse(game, text)) for text, _ in positions_from_stdin(game))
-    data = answer(_parse(game, rows))
+        return Answer({"position": text} | answer(game.parse_state(text)) for text, _ in positions_from_stdin(game))
+    data = answer(game.parse_state(rows))
 
     def show(console: Console) -> None:
         if data["solvable"] is None:
@@ -146,9 +142,9 @@ def hint(
         return {"stuck": told == (STUCK,), "hints": list(told[:stage])}
 
     if rows == "-":
-        return Answer({"position": text} | answer(_parse(game, text)) for text, _ in positions_from_stdin(game))
-    data = answer(_parse(game, rows))
-    return Answer(data, lambda console: [console.print(line) for line in data["hints"]] and None)
+        return Answer({"position": text} | answer(game.parse_state(text)) for text, _ in positions_from_stdin(game))
+    data = answer(game.parse_state(rows))
+    return Answer(data, lambda console: console.print("\n".join(data["hints"])))
 
 
 def generate(
@@ -245,4 +241,3 @@ COMMANDS: Commands = {
     "generate": {"solitaire-chess": generate},
     "train": {"solitaire-chess": train},
 }
-

@@ -26,6 +26,9 @@ PACK = Path(__file__).parents[1] / "models" / "solitaire_chess" / "puzzles.json"
 SOLO_POOL = "K" + 2 * "Q" + 4 * "RBN" + 6 * "P"
 """What Solo Chess puzzles are made of."""
 
+MAX_SOLUTIONS = 8
+"""Sequences of captures that solve a puzzle; those of puzzles with more are found by chance."""
+
 NAMES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 
 
@@ -91,7 +94,7 @@ def make_puzzles(
     while len(puzzles) < count:
         pieces = wish.pieces[batch % len(wish.pieces)]
         boards = _native.solitaire_chess.make_puzzles(
-            game.rules, 16, pieces, pool, king, True, seed * 1_000_003 + batch, threads, control
+            game.rules, 16, pieces, pool, king, MAX_SOLUTIONS, seed * 1_000_003 + batch, threads, control
         )
         batch += 1
         for board in boards:
@@ -111,7 +114,7 @@ def make_solo_puzzles(
 ) -> list[SolitaireChessState]:
     """Solvable boards with a king for a game of limited captures, made by playing backwards."""
     pool = [KINDS.index(letter) for letter in SOLO_POOL]
-    boards = _native.solitaire_chess.make_puzzles(game.rules, count, pieces, pool, True, False, seed, threads)
+    boards = _native.solitaire_chess.make_puzzles(game.rules, count, pieces, pool, True, 0, seed, threads)
     return [SolitaireChessState(game, [int(piece) - 1 for piece in board], [0] * len(board)) for board in boards]
 
 

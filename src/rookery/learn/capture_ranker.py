@@ -22,7 +22,6 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
-from rookery import _native
 from rookery._native.solitaire_chess import CaptureRanker
 from rookery.games.solitaire_chess import SolitaireChess
 

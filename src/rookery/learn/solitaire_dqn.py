@@ -44,8 +44,9 @@ class Settings:
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
     games: int = 48
     """Puzzles played before every step: half of them new, half of them such as were not solved before."""
-    one_final: bool = True
-    """Whether puzzles have only one possible last piece; else all that is known is that they can be solved."""
+    max_solutions: int = 8
+    """Puzzles have only one possible last piece and square, and so many solutions at most; 0 takes any that can be
+    solved."""
     epsilon: float = 0.3
     """Share of captures played at random in every second game; in the others the best is played as far as known."""
     tried: float = 0.5
@@ -66,7 +67,7 @@ class Settings:
 
 
 SOLO_8X8 = Settings(
-    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, one_final=False,
+    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, max_solutions=0,
     epsilon=0.4, tried=0.4, memory=40_000, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
 )  # fmt: skip
 """Settings for Solo Chess on 8x8."""
@@ -244,7 +245,7 @@ class Puzzles:
         self.unsolved[pieces] = kept[order[again:]]
         pool = s.pools[int(rng.integers(len(s.pools)))]
         new = _native.solitaire_chess.make_puzzles(
-            self.game.rules, s.games - again, pieces, [KINDS.index(letter) for letter in pool], s.king, s.one_final,
+            self.game.rules, s.games - again, pieces, [KINDS.index(letter) for letter in pool], s.king, s.max_solutions,
             int(rng.integers(1 << 62)), s.threads,
         )  # fmt: skip
         return np.concatenate([new, kept[order[:again]]])

@@ -61,9 +61,7 @@ def search(
     if max_states < 1:
         raise ValueError(f"max_states must be at least 1, and is {max_states}")
     name, ranker = (order, None) if isinstance(order, str) else ("ranked", order)
-    return Found(
-        *_native.solitaire_chess.search(state, name, ranker, method, prune, max_states, max_tree, control)
-    )
+    return Found(*_native.solitaire_chess.search(state, name, ranker, method, prune, max_states, max_tree, control))
 
 
 def plainly_dead(state: SolitaireChessState) -> bool:

@@ -141,7 +141,9 @@ def _by_level(puzzles: Sequence[Puzzle], base: Measured, dfs: Measured, best: Me
         chosen = [i for i, puzzle in enumerate(puzzles) if puzzle.level == level]
         means = [np.mean([m.states[i] for i in chosen]) for m in (base, dfs, best)]
         ratings = [puzzles[i].rating for i in chosen]
-        rows.append([level, str(len(chosen)), f"{min(ratings):.1f} to {max(ratings):.1f}", *(f"{m:.1f}" for m in means)])
+        rows.append(
+            [level, str(len(chosen)), f"{min(ratings):.1f} to {max(ratings):.1f}", *(f"{m:.1f}" for m in means)]
+        )
     columns = ["level", "puzzles", "rating", "backtracking", "learned ranking", "learned best first"]
     note = "The rating is the number of pieces plus the binary logarithm of the number of different positions."
     return Table("Mean positions by level", columns, rows, command, note)
