@@ -90,7 +90,8 @@ class Block(nn.Module):
         values = self.value(self.norm1(x)).view(boards, pieces, self.heads, -1).transpose(1, 2)
         mixed = self.edge(edges).permute(0, 3, 1, 2) @ values
         x = x + self.out(mixed.transpose(1, 2).reshape(boards, pieces, width))
-        return x + self.down(functional.relu(self.up(self.norm2(x))))
+        result: torch.Tensor = x + self.down(functional.relu(self.up(self.norm2(x))))
+        return result
 
 
 class Net(nn.Module):
@@ -115,7 +116,8 @@ class Net(nn.Module):
         movers, taken = graphs.board * pieces + graphs.mover, graphs.board * pieces + graphs.taken
         edges = graphs.edges.flatten(1)[graphs.board, graphs.mover * pieces + graphs.taken]
         hidden = self.mover(x)[movers] + self.taken(x)[taken] + self.edge(edges)
-        return self.score(functional.relu(hidden)).squeeze(1)
+        scores: torch.Tensor = self.score(functional.relu(hidden)).squeeze(1)
+        return scores
 
 
 class Graphs:
@@ -207,7 +209,8 @@ def learn(
     pieces = int(np.count_nonzero(boards[0]))
 
     def choose(board: npt.NDArray[np.int64], after: Boards) -> npt.NDArray[np.bool_]:
-        return (after == won_by[board]).all(axis=1) | (rng.random(len(board)) < settings.tried)
+        won: npt.NDArray[np.bool_] = (after == won_by[board]).all(axis=1)
+        return won | (rng.random(len(board)) < settings.tried)
 
     graphs = Graphs(game, boards, choose)
     if len(graphs.after) == 0:

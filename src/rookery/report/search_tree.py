@@ -63,8 +63,8 @@ def search_tree_svg(state: SolitaireChessState, tree: Sequence[tuple[int, int]],
         dead = not children[number] and number not in on_path
         _small_board(canvas, states[number], x, y, "good" if number in on_path else "bad" if dead else None)
         if number:
-            parent = states[tree[number][0]]
-            canvas.text(x + _BOARD / 2, y - 0.17, f"{number}. {parent.action_name(tree[number][1])}", 0.24)
+            name = states[tree[number][0]].action_name(tree[number][1])
+            canvas.text(x + _BOARD / 2, y - 0.17, f"{number}. {name}", 0.24)
     return canvas.render()
 
 

@@ -194,7 +194,7 @@ def _trees(game: SolitaireChess, ranker: Order) -> list[Figure]:
     state = game.parse_state(PAPER_PUZZLE)
     figures = []
     for name, order in (("the paper's backtracking", "paper"), ("the learned ranking", ranker)):
-        found = search(state, "dfs", order, max_tree=100)  # type: ignore[arg-type]
+        found = search(state, "dfs", order, max_tree=100)
         svg = search_tree_svg(state, found.tree, True, f"{found.states - 1} captures tried")
         figures.append(Figure(svg, f"The paper's puzzle 2 under {name}: its Figure {3 if order is ranker else 1}."))
     return figures
