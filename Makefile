@@ -1,5 +1,6 @@
 # make demo   set up .venv and run the main job
 # make test   set up everything tests need, then run all tests and checks
+# make debian install the Debian packages that some tests compare with, where there is apt-get
 # make bench  compare our speed with peers; they are installed into an environment of their own
 # make slow   the acceptance runs that take minutes
 
@@ -7,15 +8,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint slow sanitize bench format clean
+.PHONY: demo test lint slow sanitize bench debian format clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
 
-test: lint sanitize
+test: lint sanitize debian
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-slow: .venv/dev-installed
+slow: .venv/dev-installed debian
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/dev-installed
@@ -34,6 +35,15 @@ sanitize: .venv/dev-installed
 bench: .venv/installed .bench-venv/installed
 	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
 
+# Real endgame tables and a real engine. Without them, or without the right to install, their tests are skipped.
+debian:
+	@if command -v apt-get > /dev/null && ! dpkg -s gaviotatb stockfish > /dev/null 2>&1; then \
+	  mkdir -p build; echo "installing gaviotatb and stockfish"; \
+	  { apt-get install -y -q gaviotatb stockfish || \
+	    { apt-get update -q && apt-get install -y -q gaviotatb stockfish; }; } > build/debian.log 2>&1 || \
+	  echo "not installed: their tests will be skipped (build/debian.log says why)"; \
+	fi
+
 format: .venv/dev-installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -48,9 +58,9 @@ clean:
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: .venv/installed
+.venv/dev-installed: $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install -q -e '.[dev]'
-	touch $@
+	touch .venv/installed $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
 	$(PYTHON) -m venv .bench-venv

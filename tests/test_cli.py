@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rookery import GAMES
 from rookery.cli import COMMANDS, main
+from rookery.report.study import Result
+from rookery.studies import STUDIES
 
 
 def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -69,12 +72,34 @@ def test_show_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_reproduce_writes_a_page_with_every_board(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    data = answer(capsys, "reproduce", "--quick", "--out", str(tmp_path))
-    assert len(data["studies"]) == 5
+    data = answer(capsys, "reproduce", "overview", "--quick", "--out", str(tmp_path))
+    [study] = data["studies"]
+    assert [row[0].split()[0] for row in study["tables"][0]["rows"]] == list(GAMES)
+    assert json.loads((tmp_path / "report.json").read_text())["studies"] == [study]
+    assert (tmp_path / "overview-1.csv").read_text().count("\n") == 6
     page = (tmp_path / "index.html").read_text()
     assert page.count("<figure>") == 5
     for part in ("src=", "href=", "url(", "@import"):
         assert part not in page, "the page must not load anything"
+
+
+def test_a_failed_study_does_not_take_the_others_down(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> Result:
+        raise RuntimeError("out of luck")
+
+    studies = {"broken": fail, "overview": STUDIES["overview"]}
+    for place in ("rookery.studies.runner.STUDIES", "rookery.cli.general.STUDIES"):
+        monkeypatch.setattr(place, studies)
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "--quick", "--out", str(tmp_path)])
+    assert stop.value.code == 1
+    assert "out of luck" in capsys.readouterr().out
+    page = (tmp_path / "index.html").read_text()
+    assert "This study failed: RuntimeError: out of luck" in page
+    assert page.count("<figure>") == len(GAMES)
+    assert "Traceback" in (tmp_path / "broken-error.txt").read_text()
 
 
 @pytest.mark.parametrize(
@@ -86,6 +111,8 @@ def test_reproduce_writes_a_page_with_every_board(capsys: pytest.CaptureFixture[
         (["perft", "tenten", "-1"], "the depth must not be negative"),
         (["show", "tenten", "nonsense"], "expected 10 rows"),
         (["verify", "morpion", "no-such-file"], "No such file"),
+        (["verify", "checkers", "record"], "unknown form 'checkers' of 'verify'; known forms: morpion"),
+        (["reproduce", "astrology"], "unknown study 'astrology'; known studies: overview"),
     ],
 )
 def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
@@ -98,10 +125,17 @@ def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argumen
     assert len(output.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+ALL_COMMANDS = [
+    [name, *form]
+    for name, forms in COMMANDS.items()
+    for form in ([[f] for f in forms] if isinstance(forms, dict) else [[]])
+]
+
+
+@pytest.mark.parametrize("command", ALL_COMMANDS, ids=" ".join)
+def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        main([command, "--help"])
+        main([*command, "--help"])
     assert stop.value.code == 0
     assert "--json" in capsys.readouterr().out
 
@@ -112,6 +146,18 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
             main([flag])
         assert stop.value.code == 0
     assert "rookery 0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("psol", "code"), [("(28,28)\n(27,32) \\ 0\n", 0), ("(28,28)\n(27,32) \\ 1\n", 1)])
+def test_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path, psol: str, code: int) -> None:
+    file = tmp_path / "record.psol"
+    file.write_text(psol)
+    with pytest.raises(SystemExit) as stop:
+        main(["verify", "morpion", str(file), "--json"])
+    assert stop.value.code == code
+    data = json.loads(capsys.readouterr().out)
+    assert data["legal"] == (code == 0)
+    assert (data["first_illegal"] is None) == (code == 0)
 
 
 def test_ctrl_c_stops_a_long_native_call_within_a_second() -> None:

@@ -9,13 +9,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <ctime>
 #include <memory>
+#include <mutex>
 
 #include "bindings/interruptible.hpp"
 #include "core/state.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
 #include "search/perft.hpp"
+#include "search/policy_search.hpp"
 #include "search/random_games.hpp"
 
 namespace rookery {
@@ -99,6 +102,82 @@ void bind_algorithms(nb::class_<Handle<S>>& cls) {
         "depth"_a, "control"_a = nb::none());
 }
 
+inline double thread_cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Independent runs of a search for one player: (run, score, actions, playouts, CPU seconds) for each. Run i has the random
+// stream (seed, i), so what it finds does not depend on `threads`. Stopped early, the runs under way give what they have
+// and the others are left out. `on_best(run, score, actions)` is called whenever a run ends better than all before it.
+using SearchRun = std::tuple<std::int64_t, double, ActionList, std::int64_t, double>;
+
+template <class Run>
+std::vector<SearchRun> search_runs(std::int64_t runs, int threads, Control& control, nb::object on_best, Run&& run) {
+    if (runs < 1) throw nb::value_error("the number of runs must be at least 1");
+    std::mutex mutex;
+    std::vector<SearchRun> results;
+    double best = -std::numeric_limits<double>::infinity();
+    interruptible(
+        control,
+        [&] {
+            parallel_blocks(runs, threads, [&](std::int64_t i) {
+                if (control.stopped()) return;
+                const double begin = thread_cpu_seconds();
+                auto [game, playouts] = run(i);
+                const double seconds = thread_cpu_seconds() - begin;
+                // The lock is never held while waiting for the GIL.
+                bool improved = false;
+                {
+                    std::lock_guard lock(mutex);
+                    improved = game.score > best;
+                    best = std::max(best, game.score);
+                    results.emplace_back(i, game.score, game.actions, playouts, seconds);
+                }
+                if (improved && !on_best.is_none()) {
+                    nb::gil_scoped_acquire gil;
+                    on_best(i, game.score, game.actions);
+                }
+            });
+        },
+        /*keep=*/true);
+    std::sort(results.begin(), results.end());
+    return results;
+}
+
+// For games of one player; others are refused when called.
+template <GameState S>
+void bind_policy_searches(nb::class_<Handle<S>>& cls) {
+    using H = Handle<S>;
+    cls.def(
+        "nrpa",
+        [](const H& self, int level, int iterations, double alpha, int beam, std::int64_t runs, std::uint64_t seed,
+           int threads, Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const PolicySearchSettings settings{level, iterations, alpha, beam};
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
+                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control);
+                Playout game = search.run();
+                return std::make_pair(std::move(game), search.playouts());
+            });
+        },
+        "level"_a, "iterations"_a, "alpha"_a, "beam"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "on_best"_a = nb::none());
+    cls.def(
+        "nmcs",
+        [](const H& self, int level, std::int64_t runs, std::uint64_t seed, int threads, Control* given,
+           nb::object on_best) {
+            ControlOrNone call(given);
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
+                Nmcs<S> search(self.state, seed, static_cast<std::uint64_t>(i), call.control);
+                Playout game = search.run(level);
+                return std::make_pair(std::move(game), search.playouts());
+            });
+        },
+        "level"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+}
+
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
 // The Python state of a game is a subclass of `State` that adds what people read: names, text and drawing.
 template <GameState S>
@@ -147,14 +226,15 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     });
     state.def(
         "apply",
-        [legal, refuse](nb::handle py_self, std::int64_t action) {
+        [legal, refuse](nb::handle py_self, nb::handle action) {
             H& self = nb::cast<H&>(py_self);
-            if (!legal(self, action)) refuse(py_self, nb::int_(action));
-            self.state.apply(static_cast<Action>(action));
+            std::int64_t number = 0;
+            const bool small = nb::try_cast(action, number);
+            if (!small && !PyLong_Check(action.ptr())) throw nb::type_error("an action is an integer");
+            if (!small || !legal(self, number)) refuse(py_self, action);
+            self.state.apply(static_cast<Action>(number));
         },
-        "action"_a);
-    // An integer of any other size.
-    state.def("apply", [refuse](nb::handle self, nb::int_ action) { refuse(self, action); }, "action"_a);
+        "action"_a, nb::sig("def apply(self, action: int) -> None"));
     // Calls the constructor of the Python subclass, so that a clone has its class.
     const auto clone = [](nb::handle self) { return self.type()(self); };
     state.def("clone", clone, nb::sig("def clone(self) -> typing.Self"));
@@ -185,6 +265,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("__hash__", [](const H& self) { return std::hash<std::string>{}(self.state.key()); });
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
     bind_algorithms(state);
+    bind_policy_searches(state);
     return {rules, state};
 }
 

@@ -19,6 +19,7 @@ static void bind_python_games(nb::module_& m) {
     nb::class_<H> state(m, "PyState", "Lets a state written in Python run in the native algorithms.");
     state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
     bind_algorithms(state);
+    bind_policy_searches(state);
 }
 
 NB_MODULE(_native, m) {
@@ -33,7 +34,15 @@ NB_MODULE(_native, m) {
     bind_control(m);
     bind_python_games(m);
     bind_solitaire_chess(m);
+    bind_checkers(m);
+    bind_chess_endgame(m);
+    bind_endgame_tables(m);
+    bind_perfect_endgames(m);
+    bind_morpion(m);
+    bind_endgame_q(m);
     bind_tenten(m);
+    bind_tenten_learn(m);
+    bind_tenten_exact(m);
 }
 
 }  // namespace rookery

@@ -10,85 +10,14 @@ True
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
-from rookery.games import CHANCE, Game, Overlay, State
-from rookery.search import mcts, minimax
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why an agent would play a move, in data that can be printed and drawn."""
-
-    action: int
-    values: dict[int, float]
-    """What it thinks of every legal move."""
-    reasons: list[str]
-    """Sentences for people."""
-    overlay: Overlay = field(default_factory=Overlay)
-
-
-class Agent(Protocol):
-    """Whatever can play. `rng` is the only source of chance an agent may use."""
-
-    def choose(self, state: State, rng: random.Random) -> int: ...
-
-    def values(self, state: State) -> dict[int, float]: ...
-
-    def explain(self, state: State) -> Explanation: ...
-
-
-class ValueAgent:
-    """An agent that plays a move of greatest value, ties broken at random. Subclasses write `values`."""
-
-    def values(self, state: State) -> dict[int, float]:
-        raise NotImplementedError
-
-    def choose(self, state: State, rng: random.Random) -> int:
-        values = self.values(state)
-        best = max(values.values())
-        return rng.choice([action for action, value in values.items() if value == best])
-
-    def explain(self, state: State) -> Explanation:
-        values = self.values(state)
-        ranked = sorted(values, key=lambda action: -values[action])
-        reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}" for action in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
-
-
-class RandomAgent(ValueAgent):
-    """Plays a uniformly random legal move: the floor under every other agent."""
-
-    def values(self, state: State) -> dict[int, float]:
-        return dict.fromkeys(state.legal_actions(), 0.0)
-
-
-class MinimaxAgent(ValueAgent):
-    """Alpha-beta to a fixed depth, for games without chance."""
-
-    def __init__(self, depth: int = 3) -> None:
-        self.depth = depth
-
-    def values(self, state: State) -> dict[int, float]:
-        return {move.action: move.value for move in minimax(state, self.depth)}
-
-
-class MctsAgent(ValueAgent):
-    """Monte Carlo tree search with random playouts."""
-
-    def __init__(self, simulations: int = 1000, exploration: float = 1.0) -> None:
-        self.simulations, self.exploration = simulations, exploration
-
-    def choose(self, state: State, rng: random.Random) -> int:
-        moves = mcts(state, self.simulations, self.exploration, rng.getrandbits(63))
-        return max(moves, key=lambda move: (move.visits, move.value)).action
-
-    def values(self, state: State) -> dict[int, float]:
-        return {move.action: move.value for move in mcts(state, self.simulations, self.exploration)}
-
+from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents.base import Agent, Explanation, ValueAgent
+from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
+from rookery.games import CHANCE, Game
 
 Factory = Callable[..., Agent]
 
@@ -99,19 +28,17 @@ GENERIC: dict[str, Factory] = {
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
-
-def _solitaire_chess(name: str) -> Factory:
-    def make(game: Game, **settings: Any) -> Agent:
-        # Imported here because the file imports this one.
-        from rookery.agents import solitaire_chess
-
-        return solitaire_chess.load(name, game, **settings)
-
-    return make
-
-
 OF_GAME: dict[str, dict[str, Factory]] = {
-    "solitaire-chess": {name: _solitaire_chess(name) for name in ("dqn", "oracle", "best")},
+    "endgames": {
+        "oracle": lambda game, **settings: endgames.OracleAgent(**settings),
+        "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),
+        "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
+    },
+    "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
+    "tenten": {
+        "oracle": tenten_oracle.load,
+        **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},
+    },
 }
 """Agents for one game only, by the game's name and then their own."""
 
@@ -147,3 +74,6 @@ def _number(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+__all__ = ["GENERIC", "OF_GAME", "Agent", "Explanation", "ValueAgent", "load", "names"]

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from rookery import _native
-from rookery.agents import Agent, Explanation, ValueAgent
+from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.exact.solitaire_chess import solve
 from rookery.games import Game, Overlay, State
 from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState

@@ -164,7 +164,7 @@ def enumerate_boards(max_pieces: int = 6, threads: int = 0, control: Control | N
     if not 1 <= max_pieces <= len(PIECE_SET):
         raise ValueError(f"boards have 1 to {len(PIECE_SET)} pieces, not {max_pieces}")
     control = control or Control()
-    layers: list[Layer] = [_native.solitaire_chess.single_pieces()]
+    layers: list[_native.solitaire_chess.Layer] = [_native.solitaire_chess.single_pieces()]
     while len(layers) < max_pieces:
         layer = _native.solitaire_chess.next_layer(layers[-1], threads, control)
         if control.stopped:

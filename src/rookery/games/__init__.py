@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rookery.games.base import CHANCE, TERMINAL, Game, NativeGame, Overlay, RandomGames, State, native, play_chance
+from rookery.games.checkers import Checkers
+from rookery.games.endgames import Endgames
+from rookery.games.morpion import Morpion
 from rookery.games.solitaire_chess import SolitaireChess
 from rookery.games.tenten import TenTen
 
-GAMES: dict[str, type[Game]] = {game.name: game for game in (SolitaireChess, TenTen)}
+GAMES: dict[str, type[Game]] = {game.name: game for game in (SolitaireChess, Checkers, Morpion, Endgames, TenTen)}
 """Every game by name. Add your own with `register`."""
 
 

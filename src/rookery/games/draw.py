@@ -111,12 +111,15 @@ def draw_overlay(
         cells = state.action_cells(action)
         if not cells:
             continue
-        if len(cells) > 1:
-            arrow(canvas, centre(cells[0]), centre(cells[-1]), 0.9 if value == best else 0.35)
         x, y = centre(cells[-1])
+        if len(cells) > 1:
+            arrow(canvas, centre(cells[0]), (x, y), 0.9 if value == best else 0.35)
+            # On the way, where the values of two actions that end on one cell do not hide each other.
+            x0, y0 = centre(cells[0])
+            x, y = x0 + 0.6 * (x - x0), y0 + 0.6 * (y - y0)
         fill = HIGHLIGHTS["good"] if value == best else INK
-        canvas.rect(x - 0.42, y + 0.12, 0.84, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.88"')
-        canvas.text(x, y + 0.28, f"{value:.3g}", 0.24, fill, 'font-weight="600"')
+        canvas.rect(x - 0.36, y - 0.15, 0.72, 0.3, PAPER, extra='rx="0.08" fill-opacity="0.88"')
+        canvas.text(x, y, f"{value:.3g}", 0.24, fill, 'font-weight="600"')
     canvas.add("</g>")
 
 

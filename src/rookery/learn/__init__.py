@@ -1,1 +1,1 @@
-"""Learning from experience. One module a method; what needs PyTorch says so on its first lines."""
+"""Learning from experience: one file a method, readable from top to bottom."""

@@ -22,7 +22,8 @@ p.note, figcaption, footer { color: var(--soft); font-size: .9rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 th, td { text-align: left; padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: 1.2rem; }
-figure { margin: 0; } figure svg { width: 100%; height: auto; border-radius: 8px; }
+figure { margin: 0; } figure.wide { grid-column: 1 / -1; max-width: 54rem; }
+figure svg { width: 100%; height: auto; border-radius: 8px; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 @media print { body { max-width: none; } figure, table { break-inside: avoid; } }
 """
@@ -35,9 +36,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
-def figure(svg: str, caption: str) -> str:
-    """A drawing with a caption."""
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+def figure(svg: str, caption: str, wide: bool = False) -> str:
+    """A drawing with a caption; boards stand side by side, wide ones alone."""
+    kind = " class='wide'" if wide else ""
+    return f"<figure{kind}>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def page(title: str, body: str) -> str:

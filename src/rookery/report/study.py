@@ -45,6 +45,8 @@ class Figure:
 
     svg: str
     caption: str
+    wide: bool = False
+    """A chart that needs the width of the page."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Result:
 
     def html(self) -> str:
         failure = f"<p><strong>This study failed: {escape(self.error)}</strong></p>" if self.error else ""
-        figures = "".join(html.figure(figure.svg, figure.caption) for figure in self.figures)
+        figures = "".join(html.figure(figure.svg, figure.caption, figure.wide) for figure in self.figures)
         boards = f"<div class='boards'>{figures}</div>" if figures else ""
         tables = "".join(table.html() for table in self.tables)
         footer = f"<p class='note'>Seed {self.seed}, {self.seconds:.1f} s.</p>"

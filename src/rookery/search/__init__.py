@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rookery._native import Control
@@ -46,3 +47,59 @@ def minimax(state: State, depth: int, control: Control | None = None) -> list[Se
     evaluation. Every root move gets its exact value, not a bound."""
     rows, _ = native(state).minimax(depth, control)
     return [SearchedMove(action, value, 1) for action, value in rows]
+
+
+@dataclass(frozen=True)
+class SearchRun:
+    """The best game that one run of a search for one player found."""
+
+    run: int
+    """Run i of a seed is always the same, on any number of threads."""
+    score: float
+    actions: list[int]
+    playouts: int
+    cpu_seconds: float
+
+
+OnBest = Callable[[int, float, list[int]], None]
+"""Called with run, score and actions when a run ends better than all before it."""
+
+
+def nrpa(
+    state: State,
+    level: int = 3,
+    iterations: int = 100,
+    alpha: float = 1.0,
+    beam: int = 1,
+    runs: int = 1,
+    seed: int = 0,
+    threads: int = 0,
+    control: Control | None = None,
+    on_best: OnBest | None = None,
+) -> list[SearchRun]:
+    """Nested Rollout Policy Adaptation, for any game of one player: independent runs, spread over the threads.
+
+    A run of level n makes `iterations`**n playouts. `beam` keeps so many policies at every level above the first. A
+    stopped search, by `control` or Ctrl-C, returns what it has.
+
+    >>> import rookery
+    >>> [found] = nrpa(rookery.load("morpion", "4D").initial_state(), level=1, seed=1)
+    >>> found.playouts, found.score > 24
+    (100, True)
+    """
+    rows = native(state).nrpa(level, iterations, alpha, beam, runs, seed, threads, control, on_best)
+    return [SearchRun(*row) for row in rows]
+
+
+def nmcs(
+    state: State,
+    level: int = 2,
+    runs: int = 1,
+    seed: int = 0,
+    threads: int = 0,
+    control: Control | None = None,
+    on_best: OnBest | None = None,
+) -> list[SearchRun]:
+    """Nested Monte Carlo Search, for any game of one player: every move is tried by a search one level lower."""
+    rows = native(state).nmcs(level, runs, seed, threads, control, on_best)
+    return [SearchRun(*row) for row in rows]

@@ -55,7 +55,7 @@ COLUMNS = ["game", "games", "games/s", "mean length (95%)", "outcomes"]
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     """Measure every registered game."""
     begin = time.perf_counter()
-    games = 2_000 if size.name == "quick" else 20_000
+    games = 20_000 if size.name == "quick" else 200_000
     summaries = []
     for name in track(list(GAMES), "random play", console=console, transient=True):
         game = load(name)
@@ -83,7 +83,7 @@ def _middle_of_a_game(game: Game, play: RandomGames, seed: int) -> State:
     for _ in range(int(play.lengths.mean() / 2)):
         play_chance(state, rng)
         if state.player() == TERMINAL:
-            return game.initial_state()
+            break
         state.apply(rng.choice(state.legal_actions()))
     play_chance(state, rng)
     return state

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +20,7 @@ from rookery.exact.solitaire_chess import capture_tree, solve
 from rookery.exact.solitaire_puzzles import Puzzle, make_puzzles, make_solo_puzzles, pack
 from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
 from rookery.learn import capture_ranker
-from rookery.report.chart import log_curves_svg
+from rookery.report import plots
 from rookery.report.search_tree import search_tree_svg
 from rookery.report.study import Figure, Result, Table
 from rookery.search.solitaire_chess import Method, Order, search
@@ -196,12 +197,21 @@ def _trees(game: SolitaireChess, ranker: Order) -> list[Figure]:
     for name, order in (("the paper's backtracking", "paper"), ("the learned ranking", ranker)):
         found = search(state, "dfs", order, max_tree=100)
         svg = search_tree_svg(state, found.tree, True, f"{found.states - 1} captures tried")
-        figures.append(Figure(svg, f"The paper's puzzle 2 under {name}: its Figure {3 if order is ranker else 1}."))
+        figures.append(
+            Figure(svg, f"The paper's puzzle 2 under {name}: its Figure {3 if order is ranker else 1}.", wide=True)
+        )
     return figures
 
 
 def _curves(puzzles: Sequence[Puzzle], base: Measured, dfs: Measured, best: Measured) -> Figure:
-    curves = {"backtracking": base.states, "learned ranking": dfs.states, "learned best first": best.states}
-    labels = [str(i + 1) if i % 5 == 4 else "" for i in range(len(puzzles))]
-    title = "Positions entered for each of the 80 puzzles"
-    return Figure(log_curves_svg(title, curves, labels, "puzzle, in the order of rating"), "The paper's Figure 4.")
+    numbers = [float(i) for i in range(1, len(puzzles) + 1)]
+    curves = {
+        name: (numbers, [float(count) for count in measured.states])
+        for name, measured in {"backtracking": base, "learned ranking": dfs, "learned best first": best}.items()
+    }
+
+    def paint(figure: Any) -> None:
+        plots.lines(figure.subplots(), curves, "puzzle, in the order of rating", "positions entered", log_y=True)
+
+    caption = "The paper's Figure 4: positions entered for each of the 80 puzzles."
+    return Figure(plots.draw(paint, 9, 3.6), caption, wide=True)

@@ -1,0 +1,36 @@
+#include "games/morpion.hpp"
+
+#include "bindings/bind_game.hpp"
+#include "bindings/module.hpp"
+
+namespace rookery {
+
+void bind_morpion(nb::module_& parent) {
+    nb::module_ m = parent.def_submodule("morpion");
+    auto [rules, state] = bind_game<morpion::State>(m);
+    using H = Handle<morpion::State>;
+    using morpion::Rules;
+    rules.def(nb::init<int, bool, int>(), "length"_a, "touching"_a, "board"_a);
+    rules.def_prop_ro("side", &Rules::side, "Rows and columns; of the unlimited grid, those that are kept.");
+    rules.def_prop_ro("corner", &Rules::corner, "Row and column of the top left cell of the square around the cross.");
+    rules.def_prop_ro(
+        "cross",
+        [](const Rules& self) {
+            std::vector<int> cells;
+            for (const auto dot : self.cross()) cells.push_back(self.number(dot));
+            return cells;
+        },
+        "The cells of the cross.");
+    state.def(
+        "__init__",
+        [](H* self, nb::object game, const std::vector<Action>& moves) {
+            const auto& r = nb::cast<const Rules&>(game.attr("rules"));
+            new (self) H{game, morpion::State(r, moves)};
+        },
+        "game"_a, "moves"_a);
+    state.def_prop_ro(
+        "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
+        "The actions played, in order.");
+}
+
+}  // namespace rookery

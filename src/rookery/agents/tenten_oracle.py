@@ -1,0 +1,53 @@
+"""The perfect player of 1010! on small boards.
+
+>>> game = TenTen(3, 3, "seven")
+>>> oracle = load(game)
+>>> state = game.parse_state("##./.../... 1x1")
+>>> print(oracle.explain(state).reasons[0])
+1x1@r3c3: 71.8 rounds to be expected from here, this one included
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rookery.agents.base import Explanation, ValueAgent
+from rookery.exact import tenten as exact
+from rookery.games import Overlay, State
+from rookery.games.tenten import TenTen, TenTenState
+
+SOLVED_AT_ONCE = 16
+"""Boards of up to so many cells are solved when the oracle is loaded: in about a second."""
+
+
+class OracleAgent(ValueAgent):
+    """Plays by a table of exact values."""
+
+    def __init__(self, solution: exact.Solution) -> None:
+        self.solution = solution
+
+    def values(self, state: State) -> dict[int, float]:
+        assert isinstance(state, TenTenState)
+        return self.solution.placement_values(state)
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        ranked = sorted(values, key=lambda action: -values[action])
+        survival = self.solution.objective == "survival"
+        unit = "rounds to be expected from here, this one included" if survival else f"in {self.solution.objective}"
+        reasons = [f"{state.action_name(action)}: {values[action]:,.1f} {unit}" for action in ranked[:5]]
+        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+
+
+def load(game: TenTen, path: str | None = None) -> OracleAgent:
+    """The oracle of a board: from the file that `rookery solve tenten --out` wrote, or solved now if small."""
+    if path is not None:
+        return OracleAgent(exact.load(Path(path), game))
+    cells = game.rows * game.columns
+    if cells > SOLVED_AT_ONCE or game.hand != 1:
+        raise ValueError(
+            f"the oracle solves boards of up to {SOLVED_AT_ONCE} cells with one piece in the hand at once, and this "
+            f"one has {cells} cells; write a table with 'rookery solve tenten --size N --out FILE' and load it with "
+            "'oracle:FILE'"
+        )
+    return OracleAgent(exact.solve(game))

@@ -1,0 +1,105 @@
+"""How sure a measured number is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def wilson_interval(successes: float, trials: int, z: float = 1.96) -> tuple[float, float]:
+    """The 95% interval of a share. Half successes (draws) are allowed.
+
+    >>> [round(x, 3) for x in wilson_interval(8, 10)]
+    [0.49, 0.943]
+    """
+    if trials == 0:
+        return 0.0, 1.0
+    share = successes / trials
+    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _at_most(k: int, mean: float) -> float:
+    """P(Poisson(mean) <= k)."""
+    if mean == 0:
+        return 1.0
+    return math.fsum(math.exp(i * math.log(mean) - mean - math.lgamma(i + 1)) for i in range(k + 1))
+
+
+def poisson_interval(count: int, error: float = 0.05) -> tuple[float, float]:
+    """The exact (Garwood) interval for the mean of a Poisson variable seen once.
+
+    >>> [round(x, 2) for x in poisson_interval(10)]
+    [4.8, 18.39]
+    >>> [round(x, 2) for x in poisson_interval(0)]
+    [0.0, 3.69]
+    """
+
+    def solve(k: int, chance: float) -> float:
+        low, high = 0.0, 2.0 * k + 20
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _at_most(k, middle) > chance else (low, middle)
+        return low
+
+    lower = 0.0 if count == 0 else solve(count - 1, 1 - error / 2)
+    return lower, solve(count, error / 2)
+
+
+def bootstrap_interval(
+    samples: npt.NDArray[np.float64], seed: int = 0, resamples: int = 2000, error: float = 0.05
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of a mean."""
+    rng = np.random.default_rng(seed)
+    means = [samples[rng.integers(len(samples), size=len(samples))].mean() for _ in range(resamples)]
+    low, high = np.quantile(means, [error / 2, 1 - error / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Survival:
+    """How long games lasted. A game stopped at a limit counts with its rounds and without a death."""
+
+    lengths: npt.NDArray[np.int64]
+    """Rounds (or hands) of every game."""
+    ended: npt.NDArray[np.bool_]
+    scores: npt.NDArray[np.int64]
+
+    @property
+    def deaths(self) -> int:
+        return int(self.ended.sum())
+
+    @property
+    def mean(self) -> float:
+        """Rounds a death: the mean length where every game came to its end."""
+        return float(self.lengths.sum() / max(self.deaths, 1))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%: by the spread of the games where all ended, else by the number of deaths."""
+        if self.ended.all() and len(self.lengths) > 1:
+            half = 1.96 * float(self.lengths.std(ddof=1)) / math.sqrt(len(self.lengths))
+            return self.mean - half, self.mean + half
+        low, high = poisson_interval(self.deaths)
+        total = float(self.lengths.sum())
+        return total / high, total / low if low else math.inf
+
+    def data(self) -> dict[str, Any]:
+        total = int(self.lengths.sum())
+        low, high = poisson_interval(self.deaths)
+        return {
+            "games": len(self.lengths),
+            "rounds": total,
+            "deaths": self.deaths,
+            "mean_rounds": self.mean,
+            "interval": [x if math.isfinite(x) else None for x in self.interval],
+            "deaths_per_million": 1e6 * self.deaths / total,
+            "deaths_per_million_interval": [1e6 * low / total, 1e6 * high / total],
+            "max_rounds": int(self.lengths.max()),
+            "mean_score": float(self.scores.mean()),
+        }

@@ -1,0 +1,80 @@
+"""Figures in one style, as SVG: dashes tell curves apart and hatching bars, so that black and white will do.
+
+>>> svg = draw(lambda figure: lines(figure.subplots(), {"a line": ([1, 2], [3, 4])}, "x", "y"), 4, 3)
+>>> svg.startswith("<svg"), "a line" in svg
+(True, True)
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery.games.draw import PAPER
+
+STYLES = (
+    ("#1b1b1b", "-", ""),
+    ("#c2571a", "--", "////"),
+    ("#2a6f97", "-.", "...."),
+    ("#7a8b3c", ":", "xxxx"),
+    ("#8a6fb0", (0, (6, 1, 1, 1, 1, 1)), "----"),
+    ("#9a9a9a", (0, (1, 2)), "||||"),
+)
+"""Colour, dashes and hatching of the first, second .. curve of a plot."""
+
+
+def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
+    """An SVG of the given size in inches; `paint` gets a matplotlib figure. The same figure gives the same text."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    look: dict[Any, Any] = {
+        "svg.fonttype": "none", "svg.hashsalt": "rookery", "font.size": 9, "font.family": "sans-serif",
+        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e0d8",
+        "figure.facecolor": PAPER, "axes.facecolor": PAPER, "axes.axisbelow": True,
+        "legend.frameon": False, "hatch.linewidth": 0.6, "axes.titlesize": 9.5,
+    }  # fmt: skip
+    with matplotlib.rc_context(look):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        paint(figure)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def lines(
+    axes: Any,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    x: str,
+    y: str,
+    title: str = "",
+    log_y: bool = False,
+) -> None:
+    """Curves by their names: x and y values of each."""
+    for (name, (xs, ys)), (colour, dashes, _) in zip(curves.items(), STYLES, strict=False):
+        axes.plot(xs, ys, color=colour, linestyle=dashes, linewidth=1.4, label=name)
+    axes.set(xlabel=x, ylabel=y, title=title, yscale="log" if log_y else "linear")
+    axes.legend()
+
+
+def histogram(
+    axes: Any, samples: Mapping[str, npt.ArrayLike], low: int, high: int, x: str, y: str, title: str = ""
+) -> None:
+    """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends."""
+    width = 0.86 / max(len(samples), 1)
+    below = any(np.any(np.asarray(values) < low) for values in samples.values())
+    above = any(np.any(np.asarray(values) > high) for values in samples.values())
+    for i, ((name, values), (colour, _, hatch)) in enumerate(zip(samples.items(), STYLES, strict=False)):
+        counts = np.bincount(np.clip(values, low, high) - low, minlength=high - low + 1)
+        heights = 100 * counts / max(counts.sum(), 1)
+        places = np.arange(low, high + 1) + (i - (len(samples) - 1) / 2) * width
+        axes.bar(places, heights, width, color=colour if i == 0 else "white", edgecolor=colour, hatch=hatch, label=name)
+    ticks = [low, *range(low + 1, high), high]
+    axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.legend()
