@@ -1,11 +1,15 @@
 #include "games/solitaire_chess.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
 #include "exact/capture_tree.hpp"
 #include "exact/enumeration.hpp"
+#include "exact/puzzles.hpp"
+#include "learn/capture_ranker.hpp"
+#include "search/capture_search.hpp"
 
 namespace rookery {
 
@@ -69,6 +73,137 @@ static void bind_exact(nb::module_& m) {
         "below"_a, "threads"_a, "control"_a = nb::none());
 }
 
+// Boards as they travel in batches: a byte a cell as in `Board`, `[boards, cells]`.
+using Boards = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+static solitaire_chess::State board_at(const solitaire_chess::Rules& rules, const Boards& boards, std::size_t i) {
+    if (static_cast<int>(boards.shape(1)) != rules.cells()) throw nb::value_error("a board has a byte for every cell");
+    std::vector<int> kinds, captures;
+    for (int cell = 0; cell < rules.cells(); ++cell) {
+        const std::uint8_t piece = boards.data()[i * boards.shape(1) + cell];
+        kinds.push_back(kind_of(piece));
+        captures.push_back(captures_of(piece));
+    }
+    return {rules, kinds, captures};
+}
+
+static void bind_puzzles(nb::module_& m) {
+    m.def(
+        "make_puzzles",
+        [](const solitaire_chess::Rules& rules, std::int64_t count, int pieces, const std::vector<int>& pool,
+           std::optional<bool> king, std::uint32_t max_solutions, std::uint64_t seed, int threads, Control* given) {
+            if (count < 0 || count > 100'000'000) throw nb::value_error("the number of puzzles must be 0 to 10^8");
+            if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
+            const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, max_solutions});
+            ControlOrNone call(given);
+            const auto boards = interruptible(
+                call.control, [&] { return make_puzzles(maker, count, seed, threads, call.control); });
+            std::vector<std::uint8_t> bytes;
+            bytes.reserve(count * rules.cells());
+            for (const Board& board : boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            return to_numpy(std::move(bytes), {boards.size(), std::size_t(rules.cells())});
+        },
+        "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "max_solutions"_a, "seed"_a, "threads"_a,
+        "control"_a = nb::none(), "Solvable boards, `[count, cells]`, with one possible final and so many solutions at most, unless that is 0; "
+        "`king` None leaves it to chance.");
+}
+
+static void bind_learning(nb::module_& m) {
+    m.attr("NODES") = kNodes;
+    m.attr("EDGES") = kEdges;
+    m.def(
+        "piece_graphs",
+        [](const solitaire_chess::Rules& rules, const Boards& boards) {
+            const std::size_t n = boards.shape(0);
+            const std::size_t pieces = n ? board_at(rules, boards, 0).pieces() : 0;
+            std::vector<std::uint8_t> nodes, edges;
+            for (std::size_t i = 0; i < n; ++i) {
+                const PieceGraph graph(board_at(rules, boards, i));
+                if (static_cast<std::size_t>(graph.pieces) != pieces) {
+                    throw nb::value_error("all boards of a batch must have the same number of pieces");
+                }
+                nodes.insert(nodes.end(), graph.nodes.begin(), graph.nodes.begin() + graph.pieces);
+                edges.insert(edges.end(), graph.edges.begin(), graph.edges.end());
+            }
+            return std::make_pair(to_numpy(std::move(nodes), {n, pieces}),
+                                  to_numpy(std::move(edges), {n, pieces, pieces}));
+        },
+        "rules"_a, "boards"_a, "Nodes `[boards, pieces]` and edges `[boards, pieces, pieces]` of boards of one size.");
+    m.def(
+        "captures",
+        [](const solitaire_chess::Rules& rules, const Boards& boards) {
+            std::vector<std::int64_t> board, mover, taken;
+            std::vector<std::uint8_t> after;
+            for (std::size_t i = 0; i < boards.shape(0); ++i) {
+                const auto state = board_at(rules, boards, i);
+                ActionList actions;
+                state.legal_actions(actions);
+                for (const Action action : actions) {
+                    const int from = action / rules.cells(), to = action % rules.cells();
+                    const auto place = [&](int cell) { return popcount(state.occupied() & ((Bitboard(1) << cell) - 1)); };
+                    board.push_back(static_cast<std::int64_t>(i));
+                    mover.push_back(place(from));
+                    taken.push_back(place(to));
+                    auto next = state;
+                    next.apply(action);
+                    after.insert(after.end(), next.board().begin(), next.board().begin() + rules.cells());
+                }
+            }
+            const std::size_t n = board.size();
+            return std::make_tuple(to_numpy(std::move(board), {n}), to_numpy(std::move(mover), {n}),
+                                   to_numpy(std::move(taken), {n}),
+                                   to_numpy(std::move(after), {n, std::size_t(rules.cells())}));
+        },
+        "rules"_a, "boards"_a,
+        "Every legal capture of every board: the board's number, the nodes of the capturing and of the captured piece, "
+        "and the board after it.");
+    nb::class_<CaptureRanker>(m, "CaptureRanker", "The learned ranking of captures.")
+        .def(nb::init<int, int, int, const CaptureRanker::Weights&>(), "width"_a, "heads"_a, "layers"_a, "weights"_a)
+        .def(
+            "rank",
+            [](const CaptureRanker& self, const H& state) {
+                std::vector<std::pair<Action, float>> rows;
+                for (const auto& move : self.rank(state.state)) rows.emplace_back(move.action, move.score);
+                return rows;
+            },
+            "state"_a, "Every legal capture and the log-odds that the puzzle can be solved after it.");
+}
+
+static void bind_search(nb::module_& m) {
+    m.def(
+        "search",
+        [](const H& handle, const std::string& order, const CaptureRanker* ranker, const std::string& method, bool prune,
+           std::int64_t max_states, std::int64_t max_tree, Control* given) {
+            const auto& state = handle.state;
+            const SearchLimits limits{max_states, max_tree, prune};
+            ControlOrNone call(given);
+            const auto run = [&](const auto& order) {
+                if (method == "best-first") return best_first(state, order, limits, call.control);
+                return DepthFirst(order, method == "dfs-tt", limits, call.control).find(state);
+            };
+            const SearchResult result = interruptible(call.control, [&] {
+                if (order == "paper") return run(paper_order);
+                if (order == "centre") return run(centre_order);
+                if (!ranker) throw std::invalid_argument("the order must be paper, centre, or that of a ranker");
+                return run([&](const solitaire_chess::State& at) { return ranked_order(*ranker, at); });
+            });
+            std::vector<std::pair<std::int64_t, Action>> tree;
+            for (const auto& [parent, action] : result.tree) tree.emplace_back(parent, action);
+            return std::make_tuple(result.moves, result.states, result.finished, tree);
+        },
+        "state"_a, "order"_a, "ranker"_a.none(), "method"_a, "prune"_a, "max_states"_a, "max_tree"_a,
+        "control"_a = nb::none());
+    m.def(
+        "ranked_moves",
+        [](const CaptureRanker& ranker, const H& state) {
+            std::vector<std::pair<Action, float>> rows;
+            for (const auto& move : ranked_order(ranker, state.state)) rows.emplace_back(move.action, move.score);
+            return rows;
+        },
+        "ranker"_a, "state"_a, "The captures as the ranked searches try them, with their scores as log-odds.");
+    m.def("plainly_dead", [](const H& state) { return plainly_dead(state.state); }, "state"_a);
+}
+
 void bind_solitaire_chess(nb::module_& parent) {
     nb::module_ m = parent.def_submodule("solitaire_chess");
     auto [rules, state] = bind_game<solitaire_chess::State>(m);
@@ -89,6 +224,9 @@ void bind_solitaire_chess(nb::module_& parent) {
         "Captures that the piece on every cell has made; 0 throughout in games that do not limit them.");
     state.def_prop_ro("pieces", [](const H& self) { return self.state.pieces(); }, "Number of pieces left.");
     bind_exact(m);
+    bind_puzzles(m);
+    bind_learning(m);
+    bind_search(m);
 }
 
 }  // namespace rookery

@@ -73,6 +73,19 @@ public:
         }
     }
 
+    // All cells that a piece on `cell` could capture on if nothing were in its way.
+    Bitboard leaps(int kind, int cell) const {
+        const Bitboard straight = all_of(straight_[cell]), diagonal = all_of(diagonal_[cell]);
+        switch (kind) {
+            case kKing: return king_[cell];
+            case kQueen: return straight | diagonal;
+            case kRook: return straight;
+            case kBishop: return diagonal;
+            case kKnight: return knight_[cell];
+            default: return pawn_[cell];
+        }
+    }
+
     Board make_board(const std::vector<int>& kinds, const std::vector<int>& captures) const {
         if (static_cast<int>(kinds.size()) != cells() || static_cast<int>(captures.size()) != cells()) {
             throw std::invalid_argument("a position lists a kind and a number of captures for every cell");
@@ -104,6 +117,8 @@ private:
         const Bitboard up = rays[2] & occupied, down = rays[3] & occupied;
         return std::bit_floor(rays[0] & occupied) | std::bit_floor(rays[1] & occupied) | (up & -up) | (down & -down);
     }
+
+    static Bitboard all_of(const Rays& rays) { return rays[0] | rays[1] | rays[2] | rays[3]; }
 
     void find_attacks(int cell) {
         static constexpr int kStraight[4][2] = {{-1, 0}, {0, -1}, {0, 1}, {1, 0}};

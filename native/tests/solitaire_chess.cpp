@@ -3,6 +3,8 @@
 #include "check.hpp"
 #include "exact/capture_tree.hpp"
 #include "exact/enumeration.hpp"
+#include "exact/puzzles.hpp"
+#include "search/capture_search.hpp"
 
 using namespace rookery;
 using namespace rookery::solitaire_chess;
@@ -102,5 +104,47 @@ TEST(solitaire_chess_enumeration) {
             if (tree.finals[kind]) last = 1 + kind * 16 + lowest_bit(tree.finals[kind]);
         }
         CHECK(layer.values[index] == (finals > 1 ? kSeveralFinals : last));
+    }
+}
+
+TEST(solitaire_chess_searches) {
+    const std::vector<int> kinds = {kNoPiece, kRook, kKnight, kNoPiece, kBishop, kNoPiece, kPawn, kNoPiece,
+                                    kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece};
+    const solitaire_chess::Rules rules(4, 4, 0, true, kinds, std::vector<int>(16));
+    const solitaire_chess::State state(rules);
+    Control control;
+    const SearchLimits limits{1000, 100, false};
+    const SearchResult found = DepthFirst(paper_order, false, limits, control).find(state);
+    CHECK(found.moves && found.moves->size() == 3);
+    CHECK(found.states == 12);  // the paper's puzzle 2: 11 captures tried
+    CHECK(found.tree.size() == 12);
+    CHECK(best_first(state, centre_order, limits, control).moves.has_value());
+    CHECK(!DepthFirst(paper_order, false, {5, 0, false}, control).find(state).finished);
+}
+
+TEST(solitaire_chess_puzzles_and_graphs) {
+    std::vector<int> kinds(64, kNoPiece);
+    kinds[0] = kKing;
+    const solitaire_chess::Rules box(4, 4, 0, true, std::vector<int>(kinds.begin(), kinds.begin() + 16),
+                                     std::vector<int>(16));
+    const solitaire_chess::Rules solo(8, 8, 2, true, kinds, std::vector<int>(64));
+    const std::vector<int> pool = {kKing, kQueen, kRook, kRook, kBishop, kBishop, kKnight, kKnight, kPawn, kPawn};
+    Control control;
+    Rng rng(1);
+    for (const auto* rules : {&box, &solo}) {
+        const PuzzleMaker maker(*rules, {6, pool, true, false, rules == &box ? 8u : 0u});
+        for (int i = 0; i < 20; ++i) {
+            solitaire_chess::State state = maker.make(rng, control);
+            CHECK(state.pieces() == 6);
+            CHECK(FirstSolution(control).find(state).has_value());
+            while (state.player() != kTerminal) {
+                CHECK(!plainly_dead(state) || !FirstSolution(control).find(state));
+                const PieceGraph graph(state);
+                int captures = 0;
+                for (const auto edge : graph.edges) captures += is_capture(edge);
+                CHECK(captures == static_cast<int>(state.count_legal()));
+                state.apply(state.random_action(rng));
+            }
+        }
     }
 }

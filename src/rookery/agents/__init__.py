@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import endgames, tenten_learned, tenten_oracle
+from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -34,6 +34,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
     },
+    "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
     "tenten": {
         "oracle": tenten_oracle.load,
         **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},

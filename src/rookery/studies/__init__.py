@@ -12,12 +12,17 @@ from pathlib import Path
 from rich.console import Console
 
 from rookery.report.study import Result
-from rookery.studies import endgames, overview, tenten
+from rookery.studies import endgames, overview, solitaire_chess, tenten
 from rookery.studies.sizes import SIZES, Size
 
 Study = Callable[[Size, int, Path, Console], Result]
 
-STUDIES: dict[str, Study] = {"overview": overview.run, "endgames": endgames.run, "tenten": tenten.run}
+STUDIES: dict[str, Study] = {
+    "overview": overview.run,
+    "solitaire-chess": solitaire_chess.run,
+    "endgames": endgames.run,
+    "tenten": tenten.run,
+}
 """Every study by name, in the order of the report."""
 
 __all__ = ["SIZES", "STUDIES", "Size", "Study"]

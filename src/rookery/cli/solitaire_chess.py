@@ -1,0 +1,243 @@
+"""Commands for Solitaire Chess."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from tyro.conf import Positional
+
+from rookery import load
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, positions_from_stdin, progress
+from rookery.exact.solitaire_chess import capture_tree
+from rookery.exact.solitaire_puzzles import STUCK, hints, make_puzzles, make_solo_puzzles
+from rookery.games.solitaire_chess import KINDS, SolitaireChess, SolitaireChessState
+from rookery.learn import capture_ranker
+from rookery.report import html
+from rookery.report.search_tree import search_tree_svg
+from rookery.search.solitaire_chess import Method, Order, search
+
+Rows = Annotated[str, Positional, tyro.conf.arg(metavar="ROWS")]
+
+
+def _game(variant: str | None) -> SolitaireChess:
+    game = load("solitaire-chess", variant)
+    assert isinstance(game, SolitaireChess)
+    return game
+
+
+def solve(
+    rows: Rows,
+    *,
+    order: Literal["seed", "centre", "ranked"] = "seed",
+    search_method: Annotated[Method, tyro.conf.arg(name="search")] = "dfs",
+    prune: bool = False,
+    variant: str | None = None,
+    weights: Path | None = None,
+    max_states: int = 10_000_000,
+    tree: bool = False,
+    svg: Path | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Solve a Solitaire Chess puzzle and count the positions that it took.
+
+    Example: rookery solve solitaire-chess ".RN./B.P./..../...." --order ranked --search best-first
+
+    Args:
+        rows: Rows from the top, joined by `/`; `-` reads many from standard input, one a line.
+        order: Which captures to try first: `seed` as the paper's backtracking does, `centre` those towards the centre,
+            `ranked` as the learned ranker says.
+        search_method: Depth first, depth first that enters no position twice, or best first.
+        prune: Do not enter positions that are plainly dead.
+        variant: Variant of the game; `solo-8x8` for Solo Chess.
+        weights: The ranker's weights, if not those that ship.
+        max_states: Give up after so many positions; then `solvable` is null.
+        tree: Also walk the whole tree: `nodes`, `distinct_states`, `solutions` and `finals`.
+        svg: File for a drawing of the search, up to its first 150 positions.
+    """
+    game = _game(variant)
+    ranking: Order
+    if order == "ranked":
+        ranking = capture_ranker.load(weights or capture_ranker.shipped(game))
+    else:
+        ranking = "paper" if order == "seed" else "centre"
+
+    def answer(state: SolitaireChessState) -> dict[str, Any]:
+        begin = time.perf_counter()
+        found = search(state, search_method, ranking, prune, max_states, 150 if svg else 0)
+        seconds = time.perf_counter() - begin
+        at = state.clone()
+        moves = []
+        for move in found.moves or []:
+            moves.append(at.action_name(move))
+            at.apply(move)
+        data: dict[str, Any] = {
+            "solvable": found.moves is not None if found.finished else None,
+            "final": _final(at) if found.moves is not None else None,
+            "moves": moves,
+            "states": found.states,
+            "seconds": seconds,
+        }
+        if tree:
+            data |= dataclasses.asdict(capture_tree(state))
+        if svg:
+            title = f"{found.states} positions, {search_method}, order {order}"
+            solved = found.moves is not None and found.states == len(found.tree)
+            html.write(svg, search_tree_svg(state, found.tree, solved, title))
+        return data
+
+    if rows == "-":
+        return Answer({"position": text} | answer(game.parse_state(text)) for text, _ in positions_from_stdin(game))
+    data = answer(game.parse_state(rows))
+
+    def show(console: Console) -> None:
+        if data["solvable"] is None:
+            console.print(f"not known after {data['states']:,} positions")
+        elif not data["solvable"]:
+            console.print(f"cannot be solved ({data['states']:,} positions entered)")
+        else:
+            console.print(f"{' '.join(data['moves'])}  leaves {data['final']}", markup=False, highlight=False)
+            console.print(f"{data['states']:,} positions entered")
+        if tree:
+            console.print(
+                f"the whole tree: {data['nodes']:,} nodes, {data['distinct_states']:,} different positions, "
+                f"{data['solutions']:,} solutions, finals {' '.join(data['finals']) or 'none'}"
+            )
+
+    return Answer(data, show)
+
+
+def _final(state: SolitaireChessState) -> str:
+    cell, kind = next((cell, kind) for cell, kind in enumerate(state.kinds) if kind >= 0)
+    return KINDS[kind] + state.game.cell_name(cell)
+
+
+def hint(
+    rows: Rows,
+    *,
+    stage: Literal[1, 2, 3] = 1,
+    variant: str | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Help with a puzzle, no more than asked for: who moves first, what it takes, who is last.
+
+    Says that you are stuck as soon as the position cannot be solved.
+    Example: rookery hint solitaire-chess "R.../.B../..N./P..." --stage 2
+
+    Args:
+        rows: Rows from the top, joined by `/`; `-` reads many from standard input, one a line.
+        stage: How much to tell.
+        variant: Variant of the game.
+    """
+    game = _game(variant)
+
+    def answer(state: SolitaireChessState) -> dict[str, Any]:
+        told = hints(state)
+        return {"stuck": told == (STUCK,), "hints": list(told[:stage])}
+
+    if rows == "-":
+        return Answer({"position": text} | answer(game.parse_state(text)) for text, _ in positions_from_stdin(game))
+    data = answer(game.parse_state(rows))
+    return Answer(data, lambda console: console.print("\n".join(data["hints"])))
+
+
+def generate(
+    *,
+    count: int = 10,
+    level: Literal["beginner", "intermediate", "advanced", "expert", "solo"] = "beginner",
+    pieces: int = 14,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Make puzzles of a level, each with one possible last piece and square; `solo` makes 8x8 Solo Chess boards.
+
+    Example: rookery generate solitaire-chess --count 5 --level expert --seed 1
+
+    Args:
+        count: How many.
+        level: How hard.
+        pieces: Number of pieces of a `solo` board.
+    """
+    begin = time.perf_counter()
+    if level == "solo":
+        if not 0 <= count <= 100_000:
+            raise ValueError(f"the number of puzzles must be 0 to 100000, not {count}")
+        boards = make_solo_puzzles(_game("solo-8x8"), pieces, count, common.seed, threads=0)
+        rows = [{"rows": str(state), "level": level, "pieces": pieces} for state in boards]
+    else:
+        rows = [dataclasses.asdict(p) for p in make_puzzles(level, count, common.seed, threads=0)]
+    data = {"puzzles": rows, "seconds": time.perf_counter() - begin}
+
+    def show(console: Console) -> None:
+        for puzzle in rows:
+            rest = f"  rating {puzzle['rating']}, leaves {puzzle['final']}" if "rating" in puzzle else ""
+            console.print(f"{puzzle['rows']}{rest}", markup=False, highlight=False, soft_wrap=True)
+
+    return Answer(data, show)
+
+
+def train(
+    method: Annotated[Literal["dqn"], Positional, tyro.conf.arg(metavar="METHOD")] = "dqn",
+    *,
+    variant: Literal["4x4", "solo-8x8"] = "4x4",
+    steps: int | None = None,
+    out: Path = Path("runs/solitaire-chess/dqn"),
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Train the ranker from nothing by deep Q-learning, from play alone. Needs the extra `deep` (PyTorch).
+
+    Takes less than 15 minutes. Use it with `rookery solve ... --order ranked --weights FILE`.
+    Example: rookery train solitaire-chess dqn --out runs/mine
+
+    Args:
+        method: The only one is dqn.
+        variant: 4x4, or solo-8x8 for Solo Chess.
+        steps: Gradient steps, if not as many as for the weights that ship.
+        out: Folder for the weights and what is known of them.
+    """
+    try:
+        from rookery.learn import solitaire_dqn
+    except ImportError as error:
+        raise ValueError(f"training needs PyTorch: pip install 'rookery[deep]' ({error})") from None
+    game = _game(variant)
+    settings = solitaire_dqn.Settings() if variant == "4x4" else solitaire_dqn.SOLO_8X8
+    if steps is not None:
+        if steps < 1:
+            raise ValueError(f"the number of steps must be at least 1, and is {steps}")
+        settings = dataclasses.replace(settings, steps=steps)
+    begin = time.perf_counter()
+    curve: list[dict[str, float]] = []
+    with Progress(console=progress()) as bar:
+        task = bar.add_task(f"dqn {variant}", total=settings.steps)
+
+        def report(now: solitaire_dqn.Progress) -> None:
+            curve.append(dataclasses.asdict(now))
+            bar.update(task, completed=now.step, description=f"dqn {variant}: loss {now.loss:.3f}")
+
+        net = solitaire_dqn.train(game, settings, common.seed, report)
+    path = out / f"{variant}.safetensors"
+    weights = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
+    capture_ranker.save(path, weights, settings.width, settings.heads, settings.layers)
+    metrics = {
+        "command": f"rookery train solitaire-chess dqn --variant {variant} --seed {common.seed}"
+        + (f" --steps {steps}" if steps is not None else ""),
+        "seconds": round(time.perf_counter() - begin, 1),
+        "settings": dataclasses.asdict(settings),
+        "curve": curve,
+    }
+    html.write(path.with_suffix(".json"), json.dumps(metrics, indent=1))
+    data = {"run": str(path), "metrics": metrics}
+    return Answer(data, lambda console: console.print(f"weights in {path}, after {metrics['seconds']} s"))
+
+
+COMMANDS: Commands = {
+    "solve": {"solitaire-chess": solve},
+    "hint": {"solitaire-chess": hint},
+    "generate": {"solitaire-chess": generate},
+    "train": {"solitaire-chess": train},
+}

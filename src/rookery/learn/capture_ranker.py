@@ -1,0 +1,79 @@
+"""The learned ranking of captures in Solitaire Chess: loading, saving and using it. Needs no PyTorch.
+
+>>> import rookery
+>>> game = rookery.load("solitaire-chess")
+>>> state = game.parse_state("R.../.B../..N./P...")
+>>> ranker = load(shipped(game))
+>>> best, score = max(ranker.rank(state), key=lambda move: move[1])
+>>> state.action_name(best), score > 0
+('Ra4xa1', True)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from rookery._native.solitaire_chess import CaptureRanker
+from rookery.games.solitaire_chess import SolitaireChess
+
+MODELS = Path(__file__).parents[1] / "models" / "solitaire_chess"
+"""What ships: weights, and beside each the command, seed and figures."""
+
+
+def shipped(game: SolitaireChess) -> Path:
+    """The shipped weights for a game: those for limited captures were trained on 8x8 Solo Chess, the others on 4x4."""
+    return MODELS / ("solo-8x8.safetensors" if game.max_captures else "4x4.safetensors")
+
+
+def load(path: Path | str) -> CaptureRanker:
+    """The ranker in a file that `save` wrote; ValueError if it is not one."""
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            shape = json.loads((file.metadata() or {}).get("shape", "{}"))
+            weights = {name: file.get_tensor(name).astype(np.float32).ravel() for name in file.keys()}  # noqa: SIM118
+        return CaptureRanker(shape["width"], shape["heads"], shape["layers"], weights)
+    except (safetensors.SafetensorError, KeyError, TypeError, json.JSONDecodeError, ValueError) as error:
+        raise ValueError(f"{path} does not hold the weights of a ranker of captures: {error}") from None
+
+
+def save(path: Path, weights: Mapping[str, npt.NDArray[Any]], width: int, heads: int, layers: int) -> None:
+    """Write the weights, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shape = json.dumps({"width": width, "heads": heads, "layers": layers})
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        safetensors.numpy.save_file(dict(weights), temporary, {"shape": shape})
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+_FACTORS = np.cumprod(np.full(16, 0x9E3779B97F4A7C15, np.uint64))
+_FORBIDDEN = np.array(
+    [int(line, 16) for line in (MODELS / "forbidden.txt").read_text().split("\n") if line and line[0] != "#"], np.uint64
+)
+
+
+def board_hashes(boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """A number for each 4x4 board, `[boards, 16]`, the same for its mirror image."""
+
+    def numbers(cells: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+        return np.asarray((cells * _FACTORS).sum(axis=1, dtype=np.uint64))
+
+    return np.minimum(numbers(boards), numbers(boards.reshape(-1, 4, 4)[:, :, ::-1].reshape(-1, 16)))
+
+
+def may_learn_from(boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Which boards are not among the published puzzles kept for measuring, whose hashes ship in `forbidden.txt`."""
+    if boards.shape[1] != 16:
+        return np.ones(len(boards), np.bool_)
+    return ~np.isin(board_hashes(boards), _FORBIDDEN)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rookery import _native, agents
+from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
+from rookery.learn import capture_ranker
+
+torch = pytest.importorskip("torch")
+dqn = pytest.importorskip("rookery.learn.solitaire_dqn")
+
+GAME = SolitaireChess()
+SMALL = dataclasses.replace(dqn.Settings(), width=8, heads=2, layers=2, steps=30, batch=32, games=8, max_pieces=5)
+
+
+def as_bytes(state: SolitaireChessState) -> np.ndarray:
+    rows = zip(state.kinds, state.captures, strict=True)
+    return np.array([[1 + kind + 8 * made if kind >= 0 else 0 for kind, made in rows]], np.uint8)
+
+
+@pytest.mark.parametrize("game", [GAME, SolitaireChess(8, 8, max_captures=2), SolitaireChess(3, 6, king_last=False)])
+def test_native_ranker_is_the_twin_of_the_net(game: SolitaireChess, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    net = dqn.Net(SMALL)
+    path = tmp_path / "net.safetensors"
+    weights = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
+    capture_ranker.save(path, weights, SMALL.width, SMALL.heads, SMALL.layers)
+    ranker = capture_ranker.load(path)
+    rng = random.Random(2)
+    for _ in range(30):
+        state = game.random_start(rng, rng.randint(2, 8), solvable=False)
+        for _ in range(rng.randint(0, 3)):
+            if state.legal_actions():
+                state.apply(rng.choice(state.legal_actions()))
+        ranked = ranker.rank(state)
+        assert [action for action, _ in ranked] == state.legal_actions()
+        with torch.no_grad():
+            scores = net(dqn.Graphs(game, as_bytes(state))).numpy()
+        np.testing.assert_allclose([score for _, score in ranked], scores, rtol=1e-3, atol=1e-4)
+
+
+def test_graph_by_hand() -> None:
+    """Rook a2, bishop b2, pawn a1 on 2x2: beside, beside, diagonal."""
+    nodes, edges = _native.solitaire_chess.piece_graphs(SolitaireChess(2, 2).rules, np.array([[3, 4, 6, 0]], np.uint8))
+    unlimited = 12
+    assert nodes.tolist() == [[unlimited + 2, unlimited + 3, unlimited + 5]]
+    beside, above, below, both, first, second, itself = 4, 8, 12, 3, 2, 1, 44
+    assert edges.tolist() == [
+        [
+            [itself, beside + first, beside + first],
+            [beside + second, itself, below + both],
+            [beside + second, above + both, itself],
+        ]
+    ]
+
+
+def test_same_seed_same_weights() -> None:
+    one, two, other = (dqn.train(GAME, SMALL, seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert not all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_it_learns() -> None:
+    """Two pieces left: a capture wins whoever makes it. Few steps must be enough to see what leads to a dead end."""
+    settings = dataclasses.replace(SMALL, steps=300, max_pieces=3, width=16, learning_rate=5e-3)
+    net = dqn.train(GAME, settings, 0)
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
+    nowhere = dqn.Memory(2000, 16)
+    learned = dqn.play(GAME, net, puzzles, 0.0, nowhere, np.random.default_rng(0)).mean()
+    at_random = dqn.play(GAME, net, puzzles, 2.0, nowhere, np.random.default_rng(0))[1::2].mean()
+    assert learned > at_random + 0.12
+
+
+def test_forbidden_boards_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 20, 4, pool, None, 8, 1, 1)
+    monkeypatch.setattr(capture_ranker, "_FORBIDDEN", capture_ranker.board_hashes(puzzles[:5]))
+    memory = dqn.Memory(100, 16)
+    dqn.play(GAME, dqn.Net(SMALL), puzzles, 0.3, memory, np.random.default_rng(0))
+    assert memory.seen[4] == 15
+
+
+def test_shipped_weights() -> None:
+    for game in (GAME, SolitaireChess(8, 8, max_captures=2)):
+        path = capture_ranker.shipped(game)
+        assert path.stat().st_size < 1_000_000
+        assert {"command", "settings"} <= set(json.loads(path.with_suffix(".json").read_text()))
+        capture_ranker.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x08\0\0\0\0\0\0\0{}      "])
+def test_bad_weights_are_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "bad.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="does not hold the weights"):
+        capture_ranker.load(file)
+
+
+@pytest.mark.parametrize("name", ["dqn", "oracle", "best"])
+def test_agents(name: str) -> None:
+    state = GAME.parse_state("R.../.B../..N./P...")
+    agent = agents.load(name, GAME)
+    explanation = agent.explain(state)
+    assert set(explanation.values) == set(state.legal_actions())
+    assert state.action_name(explanation.action) == "Ra4xa1"
+    assert state.action_name(agent.choose(state, random.Random(1))) == "Ra4xa1"
+    assert explanation.reasons
+
+
+def test_the_oracle_knows_what_can_be_solved() -> None:
+    state = GAME.parse_state("R.../.B../..N./P...")
+    values = agents.load("oracle", GAME).values(state)
+    assert {state.action_name(a): v for a, v in values.items()} == {
+        "Ra4xa1": 1.0, "Bb3xa4": 0.0, "Bb3xc2": 0.0, "Nc2xa1": 0.0,
+    }  # fmt: skip

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from rookery.cli import main
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--json"])
+    assert stop.value.code == 0
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def test_solve(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    svg = tmp_path / "tree.svg"
+    data = answer(capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--tree", "--svg", str(svg))
+    assert (data["solvable"], data["final"], data["states"], data["nodes"]) == (True, "Ra3", 12, 12)
+    assert data["moves"] == ["Rb4xc4", "Rc4xc3", "Rc3xa3"]
+    texts = [element.text or "" for element in ElementTree.fromstring(svg.read_text()).iter() if "text" in element.tag]
+    assert sum(". " in text for text in texts) == 11
+    for search in ("dfs", "dfs-tt", "best-first"):
+        ranking = ("--order", "ranked", "--search", search)
+        ranked = answer(capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", *ranking)
+        assert ranked["states"] == 4
+
+
+def test_what_cannot_be_solved_is_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    data = answer(capsys, "solve", "solitaire-chess", "K.../..../..../...P")
+    assert (data["solvable"], data["final"], data["moves"]) == (False, None, [])
+
+
+def test_giving_up_is_not_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    data = answer(capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--max-states", "3")
+    assert (data["solvable"], data["states"]) == (None, 3)
+
+
+@pytest.mark.parametrize("command", ["solve", "hint"])
+def test_many_from_standard_input(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(".RN./B.P./..../....\n\nK.../..../..../...P\n"))
+    with pytest.raises(SystemExit):
+        main([command, "solitaire-chess", "-"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["position"] for row in rows] == [".RN./B.P./..../....", "K.../..../..../...P"]
+    assert [row.get("stuck", not row.get("solvable")) for row in rows] == [False, True]
+
+
+def test_hint_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
+    data = answer(capsys, "hint", "solitaire-chess", "R.../.B../..N./P...", "--stage", "2")
+    assert data == {"stuck": False, "hints": ["The rook on a4 moves first.", "It takes the pawn on a1."]}
+    data = answer(capsys, "generate", "solitaire-chess", "--count", "3", "--level", "advanced", "--seed", "5")
+    puzzles = data["puzzles"]
+    assert isinstance(puzzles, list)
+    assert len(puzzles) == 3
+    for puzzle in puzzles:
+        solved = answer(capsys, "solve", "solitaire-chess", puzzle["rows"])
+        assert solved["final"] == puzzle["final"]
+    solo = answer(capsys, "generate", "solitaire-chess", "--count", "1", "--level", "solo", "--pieces", "8")["puzzles"]
+    assert isinstance(solo, list)
+    rows = solo[0]["rows"]
+    assert answer(capsys, "solve", "solitaire-chess", rows, "--variant", "solo-8x8", "--search", "dfs-tt")["solvable"]
+
+
+def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    data = answer(capsys, "train", "solitaire-chess", "dqn", "--steps", "3", "--out", str(tmp_path))
+    assert Path(str(data["run"])).exists()
+    found = answer(
+        capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", str(data["run"])
+    )
+    assert found["solvable"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["solve", "solitaire-chess", "nonsense"], "expected 4 rows of 4 squares"),
+        (["hint", "solitaire-chess", "R1.../..../..../...."], "captures are not limited"),
+        (["generate", "solitaire-chess", "--count", "-1"], "0 to 100000"),
+        (["train", "solitaire-chess", "dqn", "--steps", "0"], "at least 1"),
+        (["solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", "none"], "none"),
+    ],
+)
+def test_nonsense_is_an_error(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    output = capsys.readouterr()
+    assert sentence in output.err
+    assert len(output.err.splitlines()) == 1
