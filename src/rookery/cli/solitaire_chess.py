@@ -17,9 +17,9 @@ from rookery import load
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, positions_from_stdin, progress
 from rookery.exact.solitaire_chess import capture_tree
 from rookery.exact.solitaire_puzzles import STUCK, hints, make_puzzles, make_solo_puzzles
+from rookery.files import write_text
 from rookery.games.solitaire_chess import KINDS, SolitaireChess, SolitaireChessState
 from rookery.learn import capture_ranker
-from rookery.report import html
 from rookery.report.search_tree import search_tree_svg
 from rookery.search.solitaire_chess import Method, Order, search
 
@@ -89,7 +89,7 @@ def solve(
         if svg:
             title = f"{found.states} positions, {search_method}, order {order}"
             solved = found.moves is not None and found.states == len(found.tree)
-            html.write(svg, search_tree_svg(state, found.tree, solved, title))
+            write_text(svg, search_tree_svg(state, found.tree, solved, title))
         return data
 
     if rows == "-":
@@ -230,7 +230,7 @@ def train(
         "settings": dataclasses.asdict(settings),
         "curve": curve,
     }
-    html.write(path.with_suffix(".json"), json.dumps(metrics, indent=1))
+    write_text(path.with_suffix(".json"), json.dumps(metrics, indent=1))
     data = {"run": str(path), "metrics": metrics}
     return Answer(data, lambda console: console.print(f"weights in {path}, after {metrics['seconds']} s"))
 

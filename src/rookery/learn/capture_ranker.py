@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import safetensors
 import safetensors.numpy
 
 from rookery._native.solitaire_chess import CaptureRanker
+from rookery.files import replacing
 from rookery.games.solitaire_chess import SolitaireChess
 
 MODELS = Path(__file__).parents[1] / "models" / "solitaire_chess"
@@ -47,14 +47,9 @@ def load(path: Path | str) -> CaptureRanker:
 
 def save(path: Path, weights: Mapping[str, npt.NDArray[Any]], width: int, heads: int, layers: int) -> None:
     """Write the weights, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     shape = json.dumps({"width": width, "heads": heads, "layers": layers})
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        safetensors.numpy.save_file(dict(weights), temporary, {"shape": shape})
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(safetensors.numpy.save(dict(weights), {"shape": shape}))
 
 
 _FACTORS = np.cumprod(np.full(16, 0x9E3779B97F4A7C15, np.uint64))
