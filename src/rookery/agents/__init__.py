@@ -33,6 +33,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "oracle": lambda game, **settings: endgames.OracleAgent(**settings),
         "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
+        "best": lambda game: endgames.OracleAgent(),
     },
     "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
     "tenten": {
