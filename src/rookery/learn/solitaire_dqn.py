@@ -44,7 +44,7 @@ class Settings:
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
     games: int = 48
     """Puzzles played before every step: half of them new, half of them such as were not solved before."""
-    max_solutions: int = 8
+    max_solutions: int = 1_000_000
     """Puzzles have only one possible last piece and square, and so many solutions at most; 0 takes any that can be
     solved."""
     epsilon: float = 0.3

@@ -6,7 +6,7 @@
 >>> found.states, [state.action_name(move) for move in (found.moves or [])[:1]]
 (12, ['Rb4xc4'])
 >>> search(state, prune=True).states
-6
+5
 """
 
 from __future__ import annotations
