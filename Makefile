@@ -27,9 +27,9 @@ lint: .venv/dev-installed
 
 # The C++ tests under the address and undefined-behaviour sanitizers.
 sanitize: .venv/dev-installed
-	cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
+	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
 	  -DCMAKE_CXX_FLAGS="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
-	cmake --build build/sanitize --parallel 2
+	$(BIN)/cmake --build build/sanitize --parallel 2
 	build/sanitize/rookery_tests
 
 bench: .venv/installed .bench-venv/installed
