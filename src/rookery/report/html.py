@@ -20,7 +20,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 10
 th, td { text-align: left; padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: 1.2rem; }
 figure { margin: 0; } figure.wide { grid-column: 1 / -1; max-width: 54rem; }
-figure svg { width: 100%; height: auto; border-radius: 8px; }
+figure svg { width: 100%; height: auto; border-radius: 8px; } figure.wide svg { width: auto; max-width: 100%; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 @media print { body { max-width: none; } figure, table { break-inside: avoid; } }
 """
