@@ -10,7 +10,7 @@ from examples.tic_tac_toe import TicTacToe
 from rookery import agents, arena, load
 from rookery.cli import main
 from rookery.games import State
-from rookery.learn.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
+from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:

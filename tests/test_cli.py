@@ -14,24 +14,7 @@ from rookery import GAMES
 from rookery.cli import COMMANDS, main
 from rookery.report.study import Result
 from rookery.studies import STUDIES
-
-
-def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rookery", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--json"])
-    assert stop.value.code == 0
-    return dict(json.loads(capsys.readouterr().out))
+from tests.commands import answer, check_refusal, run
 
 
 def test_games_lists_every_game(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,13 +99,7 @@ def test_a_failed_study_does_not_take_the_others_down(
     ],
 )
 def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert sentence in output.err
-    assert len(output.err.splitlines()) == 1
+    check_refusal(capsys, arguments, sentence)
 
 
 ALL_COMMANDS = [

@@ -6,14 +6,7 @@ from pathlib import Path
 import pytest
 
 from rookery.cli import main
-from tests.test_cli import run
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--json"])
-    assert stop.value.code == 0
-    return dict(json.loads(capsys.readouterr().out))
+from tests.commands import answer, check_refusal, run
 
 
 def test_solve(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,13 +49,7 @@ def test_solve_reads_positions_from_standard_input() -> None:
     ],
 )
 def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert sentence in output.err
-    assert len(output.err.splitlines()) == 1
+    check_refusal(capsys, arguments, sentence)
 
 
 def test_train_perfect(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,16 +13,7 @@ from rookery.cli import main
 from rookery.exact.endgames import tables
 from rookery.games.endgames import Endgames, to_pgn
 from rookery.learn.endgame_q import QTable
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--json"])
-    output = capsys.readouterr()
-    assert stop.value.code == 0, output.err
-    data = json.loads(output.out)
-    assert isinstance(data, dict)
-    return data
+from tests.commands import answer, check_refusal
 
 
 def test_train_writes_runs_and_the_agent_plays_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -135,9 +124,4 @@ def test_an_agent_never_met_looks_one_move_ahead() -> None:
     ],
 )
 def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    assert stop.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert sentence in output.err
+    check_refusal(capsys, arguments, sentence)

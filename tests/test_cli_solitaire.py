@@ -8,13 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rookery.cli import main
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--json"])
-    assert stop.value.code == 0
-    return dict(json.loads(capsys.readouterr().out))
+from tests.commands import answer
 
 
 def test_solve(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

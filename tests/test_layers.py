@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "rookery"
 
 LAYERS = [
-    {"_native", "files"},
+    {"_native", "files", "statistics"},
     {"games"},
     {"learn", "search", "exact"},
     {"agents"},

@@ -19,7 +19,7 @@ import numpy as np
 
 from rookery.agents import Agent
 from rookery.games import CHANCE, TERMINAL, Game, State
-from rookery.learn.statistics import bootstrap_interval, wilson_interval
+from rookery.statistics import bootstrap_interval, wilson_interval
 
 
 @dataclass(frozen=True)

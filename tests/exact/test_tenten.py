@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import random
 from pathlib import Path
@@ -14,6 +13,8 @@ from rookery._native import tenten as native
 from rookery.cli import main
 from rookery.exact import tenten as exact
 from rookery.games.tenten import PIECE_SETS, TenTen
+from rookery.statistics import poisson_interval
+from tests.commands import answer
 from tests.oracles.tenten_values import Mdp
 
 REWARDS = {
@@ -267,25 +268,30 @@ def test_oracle_explains_and_refuses() -> None:
 
 def test_poisson_interval() -> None:
     # Exact limits (chi-square): 0 -> 3.689, 1 -> (0.0253, 5.572), 100 -> (81.36, 121.63).
-    assert exact.poisson_interval(0) == pytest.approx((0, 3.689), abs=0.05)
-    assert exact.poisson_interval(1) == pytest.approx((0.0253, 5.572), abs=0.03)
-    assert exact.poisson_interval(100) == pytest.approx((81.36, 121.63), abs=0.02)
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, float]:
-    with pytest.raises(SystemExit) as stop:
-        main(["solve", "tenten", *arguments, "--json"])
-    assert stop.value.code == 0
-    return dict(json.loads(capsys.readouterr().out))
+    assert poisson_interval(0) == pytest.approx((0, 3.689), abs=0.05)
+    assert poisson_interval(1) == pytest.approx((0.0253, 5.572), abs=0.03)
+    assert poisson_interval(100) == pytest.approx((81.36, 121.63), abs=0.02)
 
 
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    data = answer(capsys, "--size", "3", "--pieces", "seven")
+    data = answer(capsys, "solve", "tenten", "--size", "3", "--pieces", "seven")
     assert data["mean_rounds"] == pytest.approx(69.83, abs=0.005)
     assert {"value_empty", "mean_rounds", "sweeps", "seconds"} <= set(data)
     file = tmp_path / "t.table"
     data = answer(
-        capsys, "--size", "2x3", "--pieces", "full", "--objective", "r1", "--discount", "0.5", "--out", str(file)
+        capsys,
+        "solve",
+        "tenten",
+        "--size",
+        "2x3",
+        "--pieces",
+        "full",
+        "--objective",
+        "r1",
+        "--discount",
+        "0.5",
+        "--out",
+        str(file),
     )
     assert exact.load(file).value_empty == data["value_empty"]
 

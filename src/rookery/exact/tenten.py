@@ -37,6 +37,7 @@ from rookery._native import Control
 from rookery._native import tenten as native
 from rookery.files import replacing
 from rookery.games.tenten import TenTen, TenTenState
+from rookery.statistics import poisson_interval
 
 Values = npt.NDArray[Any]
 """A value a raw board, float32 or float64: `[2 ** (rows * columns)]`."""
@@ -135,20 +136,6 @@ class Played:
             return total / deaths, total / deaths - half, total / deaths + half
         low, high = poisson_interval(deaths)
         return total / deaths if deaths else math.inf, total / high, total / low if low else math.inf
-
-
-def poisson_interval(count: int) -> tuple[float, float]:
-    """A 95% interval for the mean of a Poisson variable that came out as `count` (Wilson and Hilferty's quantiles).
-
-    >>> low, high = poisson_interval(10)
-    >>> round(low, 1), round(high, 1)
-    (4.8, 18.4)
-    """
-
-    def quantile(degrees: float, z: float) -> float:
-        return 0.5 * degrees * (1 - 2 / (9 * degrees) + z * math.sqrt(2 / (9 * degrees))) ** 3
-
-    return (quantile(2 * count, -1.96) if count else 0.0), quantile(2 * (count + 1), 1.96)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rookery import _native
 from rookery.games.tenten import TenTen
 from rookery.learn import runs
-from rookery.learn.statistics import Survival
+from rookery.statistics import Survival
 
 KIND = "tenten-linear"
 

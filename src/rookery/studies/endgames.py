@@ -44,6 +44,7 @@ from rookery.learn.endgame_q import (
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.search.stockfish import EngineError, Stockfish
+from rookery.statistics import wilson_interval
 from rookery.studies.sizes import Size
 
 ENDGAMES = {"King and Queen": "KQK", "King and Rook": "KRK", "King and Bishops": "KBBK"}
@@ -131,11 +132,8 @@ def percent(count: int, total: int) -> str:
     >>> percent(7, 100), percent(100, 100)
     ('7.0% (3.4-13.7)', '100.0% (96.3-100.0)')
     """
-    z = 1.96
-    share = count / total
-    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z * np.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    return f"{100 * share:.1f}% ({100 * max(0.0, middle - half):.1f}-{100 * (middle + half):.1f})"
+    low, high = wilson_interval(count, total)
+    return f"{100 * count / total:.1f}% ({100 * low:.1f}-{100 * high:.1f})"
 
 
 class Grid:
