@@ -2,8 +2,10 @@
 //
 // Build and run (CUDA 12 or later; not part of the normal build):
 //   nvcc -O3 -std=c++17 -arch=sm_90 -o tenten_survival native/gpu/tenten_survival.cu
-//   ./tenten_survival ROWS COLUMNS three|seven|full|no-3x3 [SECONDS=900] [BITS=16|32]
-// 6x6 needs 128 GiB with 16 bits. Prints one JSON object a sweep and a last one with the result.
+//   ./tenten_survival ROWS COLUMNS three|seven|full|no-3x3 [SECONDS=900] [BITS=16|32] [BOARD...]
+// 6x6 needs 128 GiB with 16 bits. Prints one JSON object a sweep, one with the result, and one for every board asked about
+// (rows of # and . joined by /): the mean rounds left from it, and for each piece the cells of its best placement and the
+// mean rounds left after it.
 //
 // What is computed. D(b) is the greatest expected number of draws until a piece does not fit, that fatal draw included,
 // from board b; rounds are D - 1. D = 1 + E[best D(next)], with 0 for a piece that does not fit. Stored is y = gain * D
@@ -335,8 +337,54 @@ static Game make_game(int rows, int columns, const std::vector<std::pair<Shape, 
     return g;
 }
 
+// The board of a drawing; false if the drawing is not one of this size.
+static bool read_board(const Game& g, const std::string& text, Board& board) {
+    if (static_cast<int>(text.size()) != g.rows * (g.columns + 1) - 1) return false;
+    board = 0;
+    for (int row = 0; row < g.rows; ++row) {
+        for (int column = 0; column <= g.columns; ++column) {
+            const std::size_t at = row * (g.columns + 1) + column;
+            if (at == text.size()) break;
+            if (column == g.columns ? text[at] != '/' : text[at] != '#' && text[at] != '.') return false;
+            if (text[at] == '#') board |= Board(1) << (row * g.columns + column);
+        }
+    }
+    return true;
+}
+
+// What the table knows about one board. `scale` turns a stored value into draws.
+template <class Value>
+static void tell(const Game& g, const Value* values, double scale, const std::string& text) {
+    Board board;
+    if (!read_board(g, text, board)) {
+        std::fprintf(stderr, "tenten_survival: %s is not a board of %d rows and %d columns of # and .\n", text.c_str(), g.rows,
+                     g.columns);
+        return;
+    }
+    const auto draws = [&](Board b) {
+        Value value;
+        CHECK(cudaMemcpy(&value, values + b, sizeof value, cudaMemcpyDeviceToHost));
+        return value * scale;
+    };
+    std::printf("{\"board\": \"%s\", \"mean_rounds_left\": %.6g, \"best\": [", text.c_str(), draws(board) - 1);
+    for (int piece = 0; piece < g.pieces; ++piece) {
+        Board best = 0;
+        double value = 0;
+        for (int i = g.begin[piece]; i < g.begin[piece + 1]; ++i) {
+            if (board & g.mask[i]) continue;
+            if (const double v = draws(board | g.mask[i]); v > value) value = v, best = g.mask[i];
+        }
+        std::printf("%s{\"piece\": %d, \"cells\": [", piece ? ", " : "", piece);
+        for (int cell = 0, n = 0; cell < g.rows * g.columns; ++cell) {
+            if (best >> cell & 1) std::printf("%s%d", n++ ? ", " : "", cell);
+        }
+        std::printf("], \"mean_rounds_left\": %.6g}", std::max(value - 1, 0.0));
+    }
+    std::printf("]}\n");
+}
+
 template <class Lanes>
-static int run(const Game& g, const char* set, double limit) {
+static int run(const Game& g, const char* set, double limit, const std::vector<std::string>& asked) {
     using Value = typename Lanes::Value;
     constexpr bool fixed = sizeof(Value) == 2;
     const int cells = g.rows * g.columns;
@@ -435,6 +483,10 @@ static int run(const Game& g, const char* set, double limit) {
                 g.rows, g.columns, set, fixed ? 16 : 32, bytes, 0.5 * (low + high) - 1, low - 1, high - 1,
                 2e6 / (low + high), sweeps, seconds, seconds / sweeps, saturated ? "true" : "false", kGames, mean,
                 1.96 * error, cut);
+    Value first;
+    CHECK(cudaMemcpy(&first, values, sizeof first, cudaMemcpyDeviceToHost));
+    const double draws_empty = 0.5 * (low + high);
+    for (const std::string& text : asked) tell(g, values, draws_empty / static_cast<double>(first), text);
     CHECK(cudaFree(rounds));
     CHECK(cudaFree(stats));
     CHECK(cudaFree(values));
@@ -448,10 +500,12 @@ int main(int argc, char** argv) {
     const int bits = argc > 5 ? std::atoi(argv[5]) : rows * columns > 34 ? 16 : 32;
     if (pieces.empty() || rows < 1 || columns < 1 || rows > 6 || columns > 6 || rows * columns < 11 || limit <= 0 ||
         (bits != 16 && bits != 32)) {
-        std::fprintf(stderr, "usage: tenten_survival ROWS COLUMNS three|seven|full|no-3x3 [SECONDS] [BITS: 16 or 32]\n"
+        std::fprintf(stderr, "usage: tenten_survival ROWS COLUMNS three|seven|full|no-3x3 [SECONDS] [BITS: 16 or 32] "
+                             "[BOARD...]\n"
                              "boards of 11 to 36 cells, at most 6 rows and columns\n");
         return 2;
     }
     const Game g = make_game(rows, columns, pieces);
-    return bits == 16 ? run<Lanes16>(g, argv[3], limit) : run<Lanes32>(g, argv[3], limit);
+    const std::vector<std::string> asked(argv + std::min(argc, 6), argv + argc);
+    return bits == 16 ? run<Lanes16>(g, argv[3], limit, asked) : run<Lanes32>(g, argv[3], limit, asked);
 }
