@@ -7,6 +7,7 @@
 #include "bindings/module.hpp"
 #include "exact/capture_tree.hpp"
 #include "exact/enumeration.hpp"
+#include "exact/lessons.hpp"
 #include "exact/puzzles.hpp"
 #include "learn/capture_ranker.hpp"
 #include "search/capture_search.hpp"
@@ -157,6 +158,22 @@ static void bind_learning(nb::module_& m) {
         "rules"_a, "boards"_a,
         "Every legal capture of every board: the board's number, the nodes of the capturing and of the captured piece, "
         "and the board after it.");
+    m.def(
+        "lessons",
+        [](const solitaire_chess::Rules& rules, const Boards& puzzles, std::uint64_t seed, int threads, Control* given) {
+            ControlOrNone call(given);
+            std::vector<solitaire_chess::State> starts;
+            for (std::size_t i = 0; i < puzzles.shape(0); ++i) starts.push_back(board_at(rules, puzzles, i));
+            const Lessons lessons =
+                interruptible(call.control, [&] { return make_lessons(starts, seed, threads, call.control); });
+            std::vector<std::uint8_t> bytes;
+            for (const Board& board : lessons.boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            return std::make_pair(to_numpy(std::move(bytes), {lessons.boards.size(), std::size_t(rules.cells())}),
+                                  to_numpy(std::vector(lessons.good), {lessons.good.size()}));
+        },
+        "rules"_a, "puzzles"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "Positions from the puzzles' trees, `[n, cells]`: all that can be solved, and as many that cannot; and for each a "
+        "number whose bit i says whether its i-th capture in the order of `captures` leaves it solvable.");
     nb::class_<CaptureRanker>(m, "CaptureRanker", "The learned ranking of captures.")
         .def(nb::init<int, int, int, const CaptureRanker::Weights&>(), "width"_a, "heads"_a, "layers"_a, "weights"_a)
         .def(

@@ -69,6 +69,15 @@ public:
 
     std::int64_t distinct() const { return static_cast<std::int64_t>(seen_.size()); }
 
+    // Whether a position that was walked through can be solved.
+    bool solvable(const Board& board) const { return seen_.at(board).solutions > 0; }
+
+    // Every position walked through, in no order that means anything.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& [board, tree] : seen_) visit(board, tree);
+    }
+
 private:
     static std::uint64_t add(std::uint64_t a, std::uint64_t b) {
         return a + b < a ? std::numeric_limits<std::uint64_t>::max() : a + b;

@@ -161,6 +161,15 @@ public:
     State(const Rules& rules, const std::vector<int>& kinds, const std::vector<int>& captures)
         : State(rules, rules.make_board(kinds, captures)) {}
 
+    // From the board of another state under the same rules; it is not checked again.
+    State(const Rules& rules, const Board& board) : rules_(&rules), board_(board) {
+        for (int cell = 0; cell < rules.cells(); ++cell) {
+            if (board[cell] == 0) continue;
+            occupied_ |= Bitboard(1) << cell;
+            if (!rules.king_last() || kind_of(board[cell]) != kKing) capturable_ |= Bitboard(1) << cell;
+        }
+    }
+
     const Rules& rules() const { return *rules_; }
     const Board& board() const { return board_; }
     Bitboard occupied() const { return occupied_; }
@@ -244,14 +253,6 @@ public:
     }
 
 private:
-    State(const Rules& rules, const Board& board) : rules_(&rules), board_(board) {
-        for (int cell = 0; cell < rules.cells(); ++cell) {
-            if (board[cell] == 0) continue;
-            occupied_ |= Bitboard(1) << cell;
-            if (!rules.king_last() || kind_of(board[cell]) != kKing) capturable_ |= Bitboard(1) << cell;
-        }
-    }
-
     Action action(int from, int to) const { return from * rules_->cells() + to; }
 
     const Rules* rules_;

@@ -1,6 +1,6 @@
 // The learned ranking of captures: a small net over the graph of pieces. In each of its blocks every piece gathers what
-// the others have to say, weighted by nothing but how they stand to it. One pass gives the value of every legal capture. Trained by src/rookery/learn/solitaire_chess.py,
-// which holds the same net in PyTorch; a test compares the two.
+// the others have to say, weighted by nothing but how they stand to it. One pass gives the value of every legal
+// capture. Trained by src/rookery/learn/solitaire_dqn.py, which holds the same net in PyTorch; a test compares the two.
 #pragma once
 
 #include <cmath>

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "games/tenten.hpp"
@@ -237,7 +238,12 @@ private:
 class TupleFeatures {
 public:
     TupleFeatures(const Rules& rules, const std::vector<NTuples::Shape>& shapes)
-        : rules_(&rules), tuples_(rules.rows(), rules.columns(), shapes, symmetries(rules)), mobility_(rules) {
+        : rules_(&rules), tuples_(rules.rows(), rules.columns(), shapes, symmetries(rules)) {
+        // A window that sees the whole board leaves nothing to add, and what it shares with others would only blur it.
+        const bool whole = std::any_of(shapes.begin(), shapes.end(), [&](const NTuples::Shape& shape) {
+            return shape.first == rules.rows() && shape.second == rules.columns();
+        });
+        if (!whole) mobility_.emplace(rules);
         touched_.resize(rules.pieces().size() * rules.cells());
         for (std::size_t piece = 0; piece < rules.pieces().size(); ++piece) {
             for (Board anchors = rules.pieces()[piece].anchors; anchors; anchors &= anchors - 1) {
@@ -252,15 +258,15 @@ public:
     }
 
     const Rules& rules() const { return *rules_; }
-    int features() const { return tuples_.windows() + mobility_.features(); }
-    std::uint32_t weights() const { return tuples_.weights() + mobility_.weights(); }
+    int features() const { return tuples_.windows() + (mobility_ ? mobility_->features() : 0); }
+    std::uint32_t weights() const { return tuples_.weights() + (mobility_ ? mobility_->weights() : 0); }
 
     // Calls f(index of a weight) for every feature of the board.
     template <class F>
     void for_each(Board board, F&& f) const {
         const auto low = static_cast<std::uint64_t>(board), high = static_cast<std::uint64_t>(board >> 64);
         for (int w = 0; w < tuples_.windows(); ++w) f(tuples_.index(w, low, high));
-        mobility_.for_each(board, [&](std::uint32_t i) { f(tuples_.weights() + i); });
+        if (mobility_) mobility_->for_each(board, [&](std::uint32_t i) { f(tuples_.weights() + i); });
     }
 
     float value(const float* weights, Board board) const {
@@ -285,7 +291,7 @@ public:
             for (const std::uint16_t w : touched_[piece * rules_->cells() + cell]) {
                 v += weights[tuples_.index(w, new_low, new_high)] - old[w];
             }
-            mobility_.for_each(after, [&](std::uint32_t i) { v += mobility_weights[i]; });
+            if (mobility_) mobility_->for_each(after, [&](std::uint32_t i) { v += mobility_weights[i]; });
             f(Placement{cell, lines, after, v});
         });
     }
@@ -293,7 +299,7 @@ public:
 private:
     const Rules* rules_;
     NTuples tuples_;
-    Mobility mobility_;
+    std::optional<Mobility> mobility_;
     std::vector<std::vector<std::uint16_t>> touched_;  // windows that a piece on a cell changes
 };
 

@@ -4,16 +4,20 @@ import dataclasses
 import json
 import random
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rookery import _native, agents
+from rookery.exact.solitaire_chess import solve
 from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
 from rookery.learn import capture_ranker
 
 torch = pytest.importorskip("torch")
 dqn = pytest.importorskip("rookery.learn.solitaire_dqn")
+taught = pytest.importorskip("rookery.learn.solitaire_taught")
 
 GAME = SolitaireChess()
 SMALL = dataclasses.replace(dqn.Settings(), width=8, heads=2, layers=2, steps=30, batch=32, games=8, max_pieces=5)
@@ -22,6 +26,10 @@ SMALL = dataclasses.replace(dqn.Settings(), width=8, heads=2, layers=2, steps=30
 def as_bytes(state: SolitaireChessState) -> np.ndarray:
     rows = zip(state.kinds, state.captures, strict=True)
     return np.array([[1 + kind + 8 * made if kind >= 0 else 0 for kind, made in rows]], np.uint8)
+
+
+def as_rows(board: np.ndarray) -> str:
+    return "/".join("".join(".KQRBNP"[piece] for piece in row) for row in board.reshape(4, 4))
 
 
 @pytest.mark.parametrize("game", [GAME, SolitaireChess(8, 8, max_captures=2), SolitaireChess(3, 6, king_last=False)])
@@ -60,16 +68,72 @@ def test_graph_by_hand() -> None:
     ]
 
 
-def test_same_seed_same_weights() -> None:
-    one, two, other = (dqn.train(GAME, SMALL, seed).state_dict() for seed in (1, 1, 2))
-    assert all(torch.equal(one[name], two[name]) for name in one)
+TAUGHT = taught.Settings(width=8, heads=2, layers=2, steps=30, batch=32, puzzles=100, report=10)
+
+
+@pytest.mark.parametrize(("method", "settings"), [(dqn, SMALL), (taught, TAUGHT)])
+def test_same_seed_same_weights_stopped_or_not(
+    method: ModuleType, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dqn, "CHECKPOINT", 10)
+
+    def weights(folder: str, seed: int, resume: bool = False, rows: int = 3) -> dict[str, Any]:
+        run = method.train(GAME, settings, tmp_path / folder, seed, resume)
+        for _ in range(rows):
+            _, net = next(run)
+        return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+    one = weights("one", 1)
+    weights("stopped", 1, rows=1)
+    stopped = weights("stopped", 1, resume=True, rows=2)
+    assert all(torch.equal(one[name], stopped[name]) for name in one)
+    other = weights("other", 2)
     assert not all(torch.equal(one[name], other[name]) for name in one)
+    with pytest.raises(ValueError, match="already holds a run"):
+        weights("one", 1)
 
 
-def test_it_learns() -> None:
+def test_lessons_tell_the_truth() -> None:
+    """Every mark against the solver, and every solvable position of the tree is there."""
+    pool = [2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 10, 6, pool, None, 4, 5, 1)
+    boards, good = _native.solitaire_chess.lessons(GAME.rules, puzzles, 1, 2)
+    states = [GAME.parse_state(as_rows(board)) for board in boards]
+    marked = 0
+    for state, marks in zip(states, good, strict=True):
+        for i, action in enumerate(state.legal_actions()):
+            after = state.clone()
+            after.apply(action)
+            assert isinstance(after, SolitaireChessState)
+            assert bool(marks >> i & 1) == solve(after).solvable
+            marked += 1
+    assert marked > 100
+    assert 0.3 < np.mean(good > 0) < 0.9
+    expected = set()
+
+    def walk(state: SolitaireChessState) -> None:
+        if state.pieces >= 3 and solve(state).solvable:
+            expected.add(str(state))
+            for action in state.legal_actions():
+                after = state.clone()
+                after.apply(action)
+                walk(after)
+
+    for puzzle in puzzles:
+        walk(GAME.parse_state(as_rows(puzzle)))
+    assert {str(state) for state, marks in zip(states, good, strict=True) if marks} == expected
+
+
+def test_a_pupil_learns(tmp_path: Path) -> None:
+    settings = dataclasses.replace(TAUGHT, steps=300, puzzles=2000, shares=(0.5, 0.5), max_solutions=1, width=16)
+    rows = [row for row, _ in taught.train(GAME, settings, tmp_path)]
+    assert rows[-1]["right"] > rows[0]["right"] + 0.1
+
+
+def test_it_learns(tmp_path: Path) -> None:
     """Two pieces left: a capture wins whoever makes it. Few steps must be enough to see what leads to a dead end."""
     settings = dataclasses.replace(SMALL, steps=300, max_pieces=3, width=16, learning_rate=5e-3)
-    net = dqn.train(GAME, settings, 0)
+    *_, (_, net) = dqn.train(GAME, settings, tmp_path)
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
     nowhere = dqn.Memory(2000, 16)

@@ -35,7 +35,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
         "best": lambda game: endgames.OracleAgent(),
     },
-    "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
+    "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "taught", "oracle", "best")},
     "tenten": {
         "oracle": tenten_oracle.load,
         **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},

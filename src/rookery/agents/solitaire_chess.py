@@ -1,4 +1,4 @@
-"""Agents for Solitaire Chess: `dqn`, the learned ranking; `oracle`, which solves; `best`, the same."""
+"""Agents for Solitaire Chess: `dqn` and `taught`, learned rankings; `oracle`, which solves; `best`, the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
 from rookery.learn import capture_ranker
 
 
-class DqnAgent(ValueAgent):
+class RankerAgent(ValueAgent):
     """Plays the capture after which the net believes most in a solution; values are that belief, 0 to 1."""
 
     def __init__(self, ranker: _native.solitaire_chess.CaptureRanker) -> None:
@@ -51,8 +51,8 @@ class OracleAgent(ValueAgent):
 
 
 def load(name: str, game: Game, path: str | None = None) -> Agent:
-    """`dqn` as shipped, `dqn:PATH` with weights of your own, `oracle` and `best`."""
+    """`dqn` and `taught` as shipped, `dqn:PATH` with weights of your own, `oracle` and `best`."""
     assert isinstance(game, SolitaireChess)
-    if name != "dqn":
+    if name not in capture_ranker.METHODS:
         return OracleAgent()
-    return DqnAgent(capture_ranker.load(Path(path) if path else capture_ranker.shipped(game)))
+    return RankerAgent(capture_ranker.load(Path(path) if path else capture_ranker.shipped(game, name)))

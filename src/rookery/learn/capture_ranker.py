@@ -29,9 +29,18 @@ MODELS = Path(__file__).parents[1] / "models" / "solitaire_chess"
 """What ships: weights, and beside each the command, seed and figures."""
 
 
-def shipped(game: SolitaireChess) -> Path:
-    """The shipped weights for a game: those for limited captures were trained on 8x8 Solo Chess, the others on 4x4."""
-    return MODELS / ("solo-8x8.safetensors" if game.max_captures else "4x4.safetensors")
+METHODS = ("dqn", "taught")
+"""How the shipped weights were trained: from play alone, or from exact answers."""
+
+
+def shipped(game: SolitaireChess, method: str | None = None) -> Path:
+    """The shipped weights for a game, the best ones if no method is asked for. Those for limited captures were trained
+    on 8x8 Solo Chess, from play alone; the others on 4x4."""
+    if game.max_captures:
+        if method == "taught":
+            raise ValueError("there are no taught weights for boards with limited captures, only dqn")
+        return MODELS / "solo-8x8-dqn.safetensors"
+    return MODELS / f"4x4-{method or 'taught'}.safetensors"
 
 
 def load(path: Path | str) -> CaptureRanker:
@@ -53,9 +62,6 @@ def save(path: Path, weights: Mapping[str, npt.NDArray[Any]], width: int, heads:
 
 
 _FACTORS = np.cumprod(np.full(16, 0x9E3779B97F4A7C15, np.uint64))
-_FORBIDDEN = np.array(
-    [int(line, 16) for line in (MODELS / "forbidden.txt").read_text().split("\n") if line and line[0] != "#"], np.uint64
-)
 
 
 def board_hashes(boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
@@ -67,8 +73,20 @@ def board_hashes(boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     return np.minimum(numbers(boards), numbers(boards.reshape(-1, 4, 4)[:, :, ::-1].reshape(-1, 16)))
 
 
+def _kept_for_measuring() -> npt.NDArray[np.uint64]:
+    """Published puzzles, of which only hashes ship, and the pack of the study."""
+    lines = (MODELS / "forbidden.txt").read_text().split("\n")
+    published = np.array([int(line, 16) for line in lines if line and line[0] != "#"], np.uint64)
+    rows = [puzzle["rows"].replace("/", "") for puzzle in json.loads((MODELS / "puzzles.json").read_text())["puzzles"]]
+    pack = np.array([[".KQRBNP".index(letter) for letter in cells] for cells in rows], np.uint8)
+    return np.concatenate([published, board_hashes(pack)])
+
+
+_FORBIDDEN = _kept_for_measuring()
+
+
 def may_learn_from(boards: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Which boards are not among the published puzzles kept for measuring, whose hashes ship in `forbidden.txt`."""
+    """Which boards are not among the puzzles kept for measuring, nor mirror images of them."""
     if boards.shape[1] != 16:
         return np.ones(len(boards), np.bool_)
     return ~np.isin(board_hashes(boards), _FORBIDDEN)

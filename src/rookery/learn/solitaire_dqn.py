@@ -10,8 +10,10 @@ size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,10 @@ from torch.nn import functional
 
 from rookery import _native
 from rookery.games.solitaire_chess import KINDS, SolitaireChess
+from rookery.learn import nets, runs
 from rookery.learn.capture_ranker import may_learn_from
+
+KIND = "solitaire-chess-dqn"
 
 Boards = npt.NDArray[np.uint8]
 """A byte a cell as the native games keep it, `[boards, cells]`."""
@@ -164,6 +169,15 @@ class Memory:
         boards, won_by = self.boards[pieces][:, rng.integers(0, min(self.size, self.seen[pieces]), count)]
         return boards, won_by
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {f"memory.{n}": kept[:, : min(self.size, self.seen[n])] for n, kept in self.boards.items()}
+
+    def restore(self, saved: Mapping[str, npt.NDArray[Any]], seen: Mapping[str, int]) -> None:
+        for n, total in seen.items():
+            kept = self.boards[int(n)] = np.zeros((2, self.size, self.cells), np.uint8)
+            kept[:, : min(self.size, total)] = saved[f"memory.{n}"]
+            self.seen[int(n)] = total
+
 
 @torch.no_grad()
 def play(
@@ -258,29 +272,42 @@ class Puzzles:
         if pieces:
             self.unsolved[pieces] = np.concatenate([self.unsolved[pieces], boards])[-2000:]
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {f"unsolved.{pieces}": boards for pieces, boards in self.unsolved.items()}
 
-@dataclass(frozen=True)
-class Progress:
-    step: int
-    loss: float
-    """Mean of the last steps."""
-    solved: float
-    """Share of the last puzzles that were solved although some captures were random."""
+    def restore(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
+        for name, boards in saved.items():
+            if name.startswith("unsolved."):
+                self.unsolved[int(name.removeprefix("unsolved."))] = boards
+
+
+CHECKPOINT = 500
+"""Steps between two rows of metrics, after which a stopped run can go on."""
 
 
 def train(
-    game: SolitaireChess, settings: Settings, seed: int, report: Callable[[Progress], None] = lambda _: None
-) -> Net:
-    """Learn from nothing. The same seed gives the same net on the same machine."""
+    game: SolitaireChess, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
+) -> Iterator[tuple[dict[str, Any], Net]]:
+    """Learn from nothing; yields a row of metrics and the net every `CHECKPOINT` steps. The same seed gives the same
+    net on the same machine, whether the run was stopped on the way or not.
+
+    A row has the mean loss, and the share of the puzzles that were solved although some captures were random.
+    """
+    described = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(settings).items()}
+    run = runs.Run(folder, KIND, described | {"seed": seed, "game": str(game.initial_state())}, resume)
     torch.set_num_threads(settings.threads)
     torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
     net, target_net = Net(settings), Net(settings)
     target_net.load_state_dict(net.state_dict())
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     memory, puzzles = Memory(settings.memory, game.rows * game.columns), Puzzles(game, settings)
+    if (saved := run.load()) is not None:
+        nets.restore(saved, net=net, target=target_net, optimizer=optimizer)
+        memory.restore(saved, run.rows[-1]["seen"])
+        puzzles.restore(saved)
     losses, shares = [], []
-    for step in range(settings.steps):
+    for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
+        rng = np.random.default_rng([seed, step])  # a stream for every step: nothing to remember when a run stops
         done = step / settings.steps
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - done)
@@ -290,6 +317,12 @@ def train(
         puzzles.put_back(boards[~solved])
         shares.append(float(solved.mean()))
         losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
-        if (step + 1) % 100 == 0:
-            report(Progress(step + 1, float(np.mean(losses[-100:])), float(np.mean(shares[-100:]))))
-    return net
+        if (step + 1) % CHECKPOINT == 0 or step + 1 == settings.steps:
+            row = {
+                "step": step + 1, "loss": round(float(np.mean(losses)), 4), "solved": round(float(np.mean(shares)), 4),
+                "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
+            }  # fmt: skip
+            arrays = nets.arrays(net=net, target=target_net, optimizer=optimizer)
+            run.save(row, arrays | memory.arrays() | puzzles.arrays())
+            losses, shares = [], []
+            yield row, net

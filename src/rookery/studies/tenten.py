@@ -266,8 +266,8 @@ class Study:
             ["6x6, full", "66.88", "66.696 to 67.061", "14,732", "66.83 ± 0.31, 131,072 games", "123", "371 (GPU)"],
         ]
         note = (
-            "The bounds are rigorous, rounding errors included. The two rows marked GPU were not run now: they come from "
-            "one H200 and the program native/gpu/tenten_survival.cu (docs/exact/tenten.md has the commands)."
+            "The bounds are rigorous, rounding errors included. The two rows marked GPU were not run now: they come "
+            "from one H200 and the program native/gpu/tenten_survival.cu (docs/exact/tenten.md has the commands)."
         )
         return Table("The longest games: the survival objective solved", columns, rows, self.command, note)
 

@@ -1,0 +1,48 @@
+"""Nets and optimizers as plain arrays, for checkpoints that a stopped run goes on from. Needs PyTorch.
+
+>>> import torch
+>>> layer, copy = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+>>> restore(arrays(net=layer), net=copy)
+>>> bool((layer.weight == copy.weight).all())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from torch import nn
+
+Part = nn.Module | torch.optim.Optimizer
+
+
+def arrays(**parts: Part) -> dict[str, npt.NDArray[Any]]:
+    """Everything in nets and optimizers, under names that begin with the part's own."""
+    found: dict[str, torch.Tensor] = {}
+    for part, thing in parts.items():
+        if isinstance(thing, nn.Module):
+            found |= {f"{part}.{name}": tensor for name, tensor in thing.state_dict().items()}
+        else:
+            for number, state in thing.state_dict()["state"].items():
+                found |= {f"{part}.{number}.{name}": tensor for name, tensor in state.items()}
+    return {name: tensor.detach().cpu().numpy() for name, tensor in found.items()}
+
+
+def restore(saved: Mapping[str, npt.NDArray[Any]], **parts: Part) -> None:
+    """Put back what `arrays` gave."""
+
+    def under(prefix: str) -> dict[str, torch.Tensor]:
+        found = {name.removeprefix(prefix): array for name, array in saved.items() if name.startswith(prefix)}
+        return {name: torch.from_numpy(array.copy()) for name, array in found.items()}
+
+    for part, thing in parts.items():
+        if isinstance(thing, nn.Module):
+            thing.load_state_dict(under(f"{part}."))
+        else:
+            state = thing.state_dict()
+            count = sum(len(group["params"]) for group in state["param_groups"])
+            state["state"] = {number: found for number in range(count) if (found := under(f"{part}.{number}."))}
+            thing.load_state_dict(state)
