@@ -258,11 +258,11 @@ static void bind_tuples(nb::module_& m) {
     nb::class_<TdLearner>(m, "TdLearner", "Learns the weights of TupleFeatures by playing.")
         .def("__init__",
              [](TdLearner* self, const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
-                double first_value, double discount, bool every_piece) {
-                 new (self) TdLearner(rules, shapes, lanes, games, first_value, discount, every_piece);
+                double first_value, double discount, bool every_piece, double restart) {
+                 new (self) TdLearner(rules, shapes, lanes, games, first_value, discount, every_piece, restart);
              },
              "rules"_a, "shapes"_a, "lanes"_a, "games"_a, "first_value"_a, "discount"_a, "every_piece"_a,
-             nb::keep_alive<1, 2>())
+             "restart"_a = 0.0, nb::keep_alive<1, 2>())
         .def_ro("rounds", &TdLearner::rounds)
         .def_ro("deaths", &TdLearner::deaths)
         .def(

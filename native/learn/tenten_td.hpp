@@ -35,11 +35,12 @@ public:
     std::int64_t rounds = 0, deaths = 0;
 
     TdLearner(const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
-              double first_value, double discount, bool every_piece)
-        : discount_(discount), every_piece_(every_piece), features_(rules, shapes), death_(rules),
+              double first_value, double discount, bool every_piece, double restart)
+        : discount_(discount), every_piece_(every_piece), restart_(restart), features_(rules, shapes), death_(rules),
           merged_(features_.weights()) {
         if (lanes < 1 || games < 1) throw std::invalid_argument("lanes and games must be at least 1");
         if (!(discount > 0 && discount <= 1)) throw std::invalid_argument("the discount lies in (0, 1]");
+        if (!(restart >= 0 && restart < 1)) throw std::invalid_argument("the chance of a restart lies in [0, 1)");
         // Optimistic: what was never seen looks safe, so that the greedy player goes and looks.
         for (auto& value : merged_.value) value = static_cast<float>(first_value / features_.features());
         for (int i = 0; i < lanes; ++i) lanes_.push_back({merged_, std::vector<Board>(games)});
@@ -106,7 +107,18 @@ private:
         const auto each = static_cast<float>(step / features_.features());
         features_.for_each(board, [&](std::uint32_t i) { weights.learn(i, each, error); });
         board = alive ? next : Board(0);
+        if (restart_ > 0 && rng.uniform() < restart_) board = random_board(rng);
         return alive;
+    }
+
+    // Good players rarely see bad boards, and must still know them.
+    Board random_board(Rng& rng) const {
+        const Rules& rules = features_.rules();
+        const double filled = rng.uniform();
+        Board board = 0;
+        for (int cell = 0; cell < rules.cells(); ++cell) board |= Board(rng.uniform() < filled) << cell;
+        int lines;
+        return rules.clear_lines(board, lines);
     }
 
     // Each weight moves by the lanes' mean movement, weighted by how much each lane learned about it.
@@ -128,6 +140,7 @@ private:
 
     double discount_;
     bool every_piece_;
+    double restart_;
     TupleFeatures features_;
     DeathChance death_;
     CoherentWeights merged_;

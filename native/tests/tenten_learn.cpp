@@ -46,7 +46,7 @@ TEST(tenten_learners_run_on_every_size) {
     for (const auto& [rows, columns] : {std::pair{10, 10}, {3, 8}, {2, 2}}) {
         const auto rules = make_rules(rows, columns);
         for (const bool every_piece : {false, true}) {
-            tenten::TdLearner learner(rules, {{2, 2}}, 2, 3, 4.0, 0.95, every_piece);
+            tenten::TdLearner learner(rules, {{2, 2}}, 2, 3, 4.0, 0.95, every_piece, 0.1);
             learner.train(300, 1.0, 1, 0, 2, control);
             CHECK(learner.rounds == 600);
             const tenten::TupleValue value{&learner.features(), learner.weights().value.data(), 0.95};

@@ -138,7 +138,7 @@ def test_it_learns(tmp_path: Path) -> None:
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
     nowhere = dqn.Memory(2000, 16)
     learned = dqn.play(GAME, net, puzzles, 0.0, nowhere, np.random.default_rng(0)).mean()
-    at_random = dqn.play(GAME, net, puzzles, 2.0, nowhere, np.random.default_rng(0))[1::2].mean()
+    at_random = dqn.play(GAME, net, puzzles, 2.0, nowhere, np.random.default_rng(0)).mean()
     assert learned > at_random + 0.12
 
 
@@ -152,8 +152,11 @@ def test_forbidden_boards_are_not_remembered(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_shipped_weights() -> None:
-    for game in (GAME, SolitaireChess(8, 8, max_captures=2)):
-        path = capture_ranker.shipped(game)
+    solo = SolitaireChess(8, 8, max_captures=2)
+    with pytest.raises(ValueError, match="no taught weights"):
+        capture_ranker.shipped(solo, "taught")
+    for game, method in ((GAME, "dqn"), (GAME, "taught"), (solo, "dqn")):
+        path = capture_ranker.shipped(game, method)
         assert path.stat().st_size < 1_000_000
         assert {"command", "settings"} <= set(json.loads(path.with_suffix(".json").read_text()))
         capture_ranker.load(path)
@@ -167,7 +170,7 @@ def test_bad_weights_are_refused(tmp_path: Path, content: bytes) -> None:
         capture_ranker.load(file)
 
 
-@pytest.mark.parametrize("name", ["dqn", "oracle", "best"])
+@pytest.mark.parametrize("name", ["dqn", "taught", "oracle", "best"])
 def test_agents(name: str) -> None:
     state = GAME.parse_state("R.../.B../..N./P...")
     agent = agents.load(name, GAME)

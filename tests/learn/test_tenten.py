@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -216,6 +217,26 @@ def test_ntuple_learns_on_a_small_board(tmp_path: Path) -> None:
     assert fresh.mean < 300
     assert learned.mean > 1500, "a million steps give about 3,000 rounds"
     assert [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()] == rows
+
+
+def test_ntuple_reaches_the_optimum_of_3x3(tmp_path: Path) -> None:
+    """The exact optimum is 69.83 rounds."""
+    game = TenTen(3, 3, "seven")
+    settings = dataclasses.replace(ntuple.default_settings(game), steps=200_000, batch=100_000)
+    list(ntuple.train(game, settings, tmp_path / "run", seed=1))
+    played = ntuple.load(tmp_path / "run" / "model.npz", game).play(20_000, 7)
+    assert played.mean == pytest.approx(69.83, rel=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("side", "pieces", "optimum"), [(4, "seven", 27_601.37), (5, "full", 28.8329)])
+def test_ntuple_comes_close_to_the_optimum(side: int, pieces: str, optimum: float, tmp_path: Path) -> None:
+    """The optima are those of `rookery solve tenten`."""
+    game = TenTen(side, side, pieces)
+    list(ntuple.train(game, ntuple.default_settings(game), tmp_path / "run", seed=1))
+    games = 4_000 if side == 4 else 100_000
+    played = ntuple.load(tmp_path / "run" / "model.npz", game).play(games, 7)
+    assert played.mean - 2 * played.lengths.std() / games**0.5 > 0.95 * optimum
 
 
 def test_ntuple_resumes_as_if_never_stopped(tmp_path: Path) -> None:

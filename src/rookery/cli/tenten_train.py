@@ -54,7 +54,7 @@ def train_tenten(
     if length is not None and length < 1:
         raise ValueError(f"the length must be at least 1, and is {length}")
     module, unit = _METHODS[method]
-    settings = module.Settings()
+    settings = ntuple.default_settings(game) if method == "ntuple" else module.Settings()
     if length is not None:
         settings = dataclasses.replace(settings, **{unit: length})
     folder = out or Path("runs") / f"tenten-{method}-{variant or next(iter(game.variants))}"

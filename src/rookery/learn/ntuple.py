@@ -50,6 +50,8 @@ class Settings:
     """Learn from every next piece, weighted by its chance, instead of the one drawn: slower, but without the noise."""
     first_value: float = 5.0
     """Of every board before anything is learned: log-odds of staying alive, so that unknown boards look safe."""
+    restart: float = 0.0
+    """Chance that a game is broken off after a placement and goes on from a random board."""
     lanes: int = 2
     games: int = 32
     """Games that a lane plays side by side."""
@@ -64,6 +66,14 @@ def default_tuples(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
     if rows * columns <= 25:
         return ((min(rows, 20 // columns), columns),)
     return ((3, 3), (1, columns), (rows, 1))
+
+
+def default_settings(game: TenTen) -> Settings:
+    """On small boards the network is a table of all boards or nearly so, and every entry must be visited: a good player
+    hardly ever sees a bad board, so games are broken off and go on from random ones."""
+    if game.rows * game.columns <= 25:
+        return Settings(steps=8_000_000, step=1.0, every_piece=True, first_value=8.0, restart=0.1)
+    return Settings()
 
 
 class NTuple:
@@ -125,7 +135,7 @@ def train(
     run = runs.Run(folder, KIND, described, resume)
     learner = _native.tenten_learn.TdLearner(
         game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount,
-        settings.every_piece,
+        settings.every_piece, settings.restart,
     )  # fmt: skip
     if (saved := run.load()) is not None:
         last = run.rows[-1]

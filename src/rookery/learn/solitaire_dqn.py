@@ -48,12 +48,16 @@ class Settings:
     max_pieces: int = 8
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
     games: int = 48
-    """Puzzles played before every step: half of them new, half of them such as were not solved before."""
+    """Puzzles played before every step."""
+    retried: float = 0.5
+    """Share of them that were not solved before; the others are new."""
     max_solutions: int = 1_000_000
     """Puzzles have only one possible last piece and square, and so many solutions at most; 0 takes any that can be
     solved."""
     epsilon: float = 0.3
-    """Share of captures played at random in every second game; in the others the best is played as far as known."""
+    """Share of captures played at random in games that explore; in the others the best is played as far as known."""
+    explore_every: int = 2
+    """1 if every game explores, 2 if every second one does, and so on."""
     tried: float = 0.5
     """Share of a position's captures to learn about when it is remembered."""
     memory: int = 100_000
@@ -73,7 +77,8 @@ class Settings:
 
 SOLO_8X8 = Settings(
     width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, max_solutions=0,
-    epsilon=0.4, tried=0.4, memory=40_000, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
+    retried=0.0, epsilon=0.25, explore_every=1, tried=0.4, memory=40_000,
+    pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
 )  # fmt: skip
 """Settings for Solo Chess on 8x8."""
 
@@ -181,17 +186,22 @@ class Memory:
 
 @torch.no_grad()
 def play(
-    game: SolitaireChess, net: Net, puzzles: Boards, epsilon: float, memory: Memory, rng: np.random.Generator
+    game: SolitaireChess,
+    net: Net,
+    puzzles: Boards,
+    epsilon: float | npt.NDArray[np.float64],
+    memory: Memory,
+    rng: np.random.Generator,
 ) -> npt.NDArray[np.bool_]:
     """Play every puzzle to its end, all of them one capture at a time, and remember the positions. Returns which were
-    solved. All puzzles have the same number of pieces."""
+    solved. All puzzles have the same number of pieces; `epsilon` is one for all, or one for each."""
     boards, numbers = puzzles, np.arange(len(puzzles))
     pieces = int(np.count_nonzero(boards[0]))
     history = []
     while pieces > 1 and len(boards):
         graphs = Graphs(game, boards)
         values, board = net(graphs).numpy(), graphs.board.numpy()
-        at_random = rng.random(len(boards)) < epsilon * (numbers % 2)
+        at_random = rng.random(len(boards)) < np.broadcast_to(epsilon, len(puzzles))[numbers]
         values = np.where(at_random[board], rng.random(len(values)), values)
         order = np.lexsort((values, board))
         best = order[np.append(np.diff(board[order]) > 0, True)] if len(order) else order
@@ -254,10 +264,9 @@ class Puzzles:
         self.unsolved: dict[int, Boards] = {}
 
     def draw(self, pieces: int, rng: np.random.Generator) -> Boards:
-        """Half of them unsolved ones where there are enough."""
         s = self.settings
         kept = self.unsolved.get(pieces, np.empty((0, self.game.rows * self.game.columns), np.uint8))
-        again = min(s.games // 2, len(kept))
+        again = min(int(s.games * s.retried), len(kept))
         order = rng.permutation(len(kept))
         self.unsolved[pieces] = kept[order[again:]]
         pool = s.pools[int(rng.integers(len(s.pools)))]
@@ -313,7 +322,8 @@ def train(
             group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - done)
         most = 3 + int(min(1.0, 3 * done) * (settings.max_pieces - 3))
         boards = puzzles.draw(int(rng.integers(3, most + 1)), rng)
-        solved = play(game, net, boards, settings.epsilon, memory, rng)
+        explores = np.arange(len(boards)) % settings.explore_every == settings.explore_every - 1
+        solved = play(game, net, boards, settings.epsilon * explores, memory, rng)
         puzzles.put_back(boards[~solved])
         shares.append(float(solved.mean()))
         losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
