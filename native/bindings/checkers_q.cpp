@@ -164,6 +164,21 @@ void bind_checkers_q(nb::module_& parent) {
                 learn_from_game(self, steps, state.returns(), alpha, discount);
             },
             "start"_a, "actions"_a, "alpha"_a, "discount"_a, "The walk back through one finished game.")
+        .def(
+            "keep_training",
+            [](const QTable& self, const H& state, const Settings& settings, std::int64_t games, std::uint64_t seed) {
+                if (games < 1) throw nb::value_error("the number of games must be at least 1");
+                if (state.state.player() == kTerminal) throw nb::value_error("the game is over in the position");
+                LayeredTable layer(self);
+                Control control;
+                interruptible(control, [&] { train(layer, state.state, settings, 0, games, games, seed, control); });
+                std::vector<std::pair<Action, float>> pairs;
+                const float* values = layer.find(state.state.position());
+                for (const Action action : actions_of(state.state.position())) pairs.emplace_back(action, *values++);
+                return pairs;
+            },
+            "state"_a, "settings"_a, "games"_a, "seed"_a,
+            "(action, value) after training games from a position; the table stays as it is.")
         .def("merge", &merge, "other"_a,
              "Add another table: an action that both have learned gets the mean of the two values.")
         .def("arrays", &table_arrays)
