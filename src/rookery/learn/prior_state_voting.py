@@ -68,9 +68,7 @@ def matching_fraction(prior: View, new: View) -> float:
 class PriorStateVoting:
     """`view` says what an action looks like; `symmetries` are further ways to look at a learned one."""
 
-    def __init__(
-        self, view: Callable[[State, int], View], symmetries: Sequence[Callable[[View], View]] = ()
-    ) -> None:
+    def __init__(self, view: Callable[[State, int], View], symmetries: Sequence[Callable[[View], View]] = ()) -> None:
         self.view, self.symmetries = view, symmetries
         self.learned: dict[Hashable, list[tuple[View, float]]] = {}
 
