@@ -207,7 +207,9 @@ void bind_checkers_q(nb::module_& parent) {
             },
             "state"_a, "action"_a, "most"_a, "symmetries"_a, "threads"_a,
             "Those for the action and those against it, each (weight, q, matching cells, Black, White, kings, side, "
-            "action, symmetry).");
+            "action, symmetry).",
+            nb::sig("def strongest_votes(self, state: rookery._native.checkers.State, action: int, most: int, "
+                    "symmetries: int, threads: int) -> tuple[list[typing.Any], list[typing.Any]]"));
 
     nb::class_<PriorStateVoting>(m, "PriorStateVoting", "The votes of a table as it was when this was made.")
         .def(
@@ -233,6 +235,26 @@ void bind_checkers_q(nb::module_& parent) {
             },
             "state"_a, "(action, score, votes) of every legal action.");
 
+    m.def(
+        "first_moves",
+        [](Array<std::uint32_t> black, Array<std::uint32_t> white, Array<std::uint32_t> kings, Array<std::uint8_t> side) {
+            const std::size_t n = black.shape(0);
+            if (white.shape(0) != n || kings.shape(0) != n || side.shape(0) != n) {
+                throw nb::value_error("the arrays of positions have different lengths");
+            }
+            std::vector<std::uint32_t> starts(4 * n);
+            for (std::size_t i = 0; i < n; ++i) {
+                const checkers::Starts found =
+                    checkers::find_starts({{black(i), white(i)}, kings(i), std::uint32_t(side(i) & 1)});
+                for (int direction = 0; direction < 4; ++direction) {
+                    const std::uint64_t half = direction < 2 ? found.down : found.up;
+                    starts[4 * i + direction] = static_cast<std::uint32_t>(half >> 32 * (direction % 2));
+                }
+            }
+            return to_numpy(std::move(starts), {n, 4});
+        },
+        "black"_a, "white"_a, "kings"_a, "side"_a,
+        "[n, 4]: the squares from which a legal move starts in each direction, as sets.");
     m.def(
         "play_against_random",
         [](const QTable& table, const std::string& fallback, const PriorStateVoting* voting, const Settings& training,

@@ -142,7 +142,7 @@ def test_training_in_parts_and_after_a_stop_gives_the_same_table(tmp_path: Path)
         rows.close()
         with pytest.raises(ValueError, match="already holds a run; use --resume"):
             next(q_table.train(GAME, settings, tmp_path, 3))
-        with pytest.raises(ValueError, match="was trained with alpha=0.1, not 0.2"):
+        with pytest.raises(ValueError, match=r"was trained with alpha=0\.1, not 0\.2"):
             next(q_table.train(GAME, Settings(games=2500, alpha=0.2), tmp_path, 3, resume=True))
         assert [row["games"] for row in q_table.train(GAME, settings, tmp_path, 3, resume=True)] == [2000, 2500]
     finally:

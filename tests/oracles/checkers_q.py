@@ -6,6 +6,7 @@ Rules come from `tests.oracles.checkers`; a position is its pieces and the side 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -92,8 +93,8 @@ def learn(table: Table, game: Game, alpha: float, discount: float) -> None:
 def train(
     games: int, epsilon: float, alpha: float, seed: int, order: Callable[[Board, str], list[Move]]
 ) -> tuple[Table, list[str | None]]:
-    """All of Algorithm 1, with the discount rising from 0.1 to 1. `order` lists the legal moves in the order in which the
-    native code numbers them, which decides what a random number means."""
+    """All of Algorithm 1, with the discount rising from 0.1 to 1. `order` lists the legal moves in the order in which
+    the native code numbers them, which decides what a random number means."""
     table: Table = {}
     results = []
     for number in range(games):
@@ -118,7 +119,7 @@ def equivalent(board: Board, move: Move, prior: Board, other: Move) -> bool:
 
     def shape(board: Board, move: Move) -> object:
         places = [PLACE[square] for square in move[0]]
-        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(places, places[1:], strict=False)]
+        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places)]
         return steps, [board[square] for square in move[1]]
 
     return shape(board, move) == shape(prior, other)

@@ -1,4 +1,4 @@
-"""The learners of the Prior State Voting paper as players of checkers: a Q-table and what it does where it knows nothing.
+"""The learners of the Prior State Voting paper as players: a Q-table, and what it does where it knows nothing.
 
 >>> import rookery
 >>> game = rookery.load("checkers")
@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from rookery._native import checkers_q
 from rookery.agents.base import Drawing, Explanation, ValueAgent
@@ -79,9 +78,9 @@ class QTableAgent(ValueAgent):
         elif self.voting is not None:
             votes = {action: n for action, _, n in self.voting.scores(state)}
             reasons = ["never met in training: known positions vote"]
-            reasons += [
-                f"{state.action_name(a)} scores {values[a]:+.4f}, the mean of {votes[a]:,} votes" for a in ranked
-            ]
+            for action in ranked:
+                name, score = state.action_name(action), values[action]
+                reasons.append(f"{name} scores {score:+.4f}, the mean of {votes[action]:,} votes")
             for title, group in zip(("for", "against"), self._votes(state, ranked[0]), strict=True):
                 for vote in group:
                     drawing = draw_vote(state, ranked[0], vote, title)
@@ -110,11 +109,9 @@ def draw_vote(state: CheckersState, action: int, vote: Vote, title: str) -> Draw
     if vote.symmetry & 1:
         marks = marks[::-1, ::-1]
     cells = vote.state.action_cells(vote.action)
-    dark = {
-        4 * row + column // 2: int(marks[row, column]) for row in range(8) for column in range(8) if _dark(row, column)
-    }
-    highlights = {cell: "good" if mark > 0 else "bad" for cell, mark in dark.items() if mark}
-    overlay = Overlay(highlights=highlights, arrows=list(zip(cells, cells[1:], strict=False)))
+    squares = [(row, column) for row in range(8) for column in range(8) if _dark(row, column)]
+    highlights = {cell: "good" if marks[place] > 0 else "bad" for cell, place in enumerate(squares) if marks[place]}
+    overlay = Overlay(highlights=highlights, arrows=list(pairwise(cells)))
     text = (
         f"{title} {state.action_name(action)}: {vote.weight:+.4f} = Q {vote.q:+.4f} x {vote.matching}/64 equal cells, "
         f"{vote.state.action_name(vote.action)} in {vote.state}{_LOOKS[vote.symmetry]}"
@@ -128,18 +125,17 @@ def _dark(row: int, column: int) -> bool:
 
 def _text_board(state: CheckersState, marks: Cells) -> str:
     """Black on top; in the overlap `[b]` is equal and `!b!` different."""
-    contents = np.full(32, ".")
+    contents = ["."] * 32
     kings = set(state.kings)
     for letter, squares in (("b", state.black), ("w", state.white)):
         for square in squares:
             contents[square - 1] = letter.upper() if square in kings else letter
-    sides = {1: "[]", -1: "!!", 0: "  "}
+    around = {1: "[%s]", -1: "!%s!", 0: " %s "}
 
     def cell(row: int, column: int) -> str:
         if not _dark(row, column):
             return "   "
-        left, right = sides[int(marks[row, column])]
-        return f"{left}{contents[4 * row + column // 2]}{right}"
+        return around[int(marks[row, column])] % contents[4 * row + column // 2]
 
     return "\n".join("".join(cell(row, column) for column in range(8)).rstrip() for row in range(8))
 

@@ -60,10 +60,8 @@ def train(
         table = QTable.load(folder)
         bar.update(task, description="playing against random")
         matches = {
-            fallback: play_against_random(
-                table, game, fallback, 20 if fallback == "keep-training" else 1000, common.seed
-            )
-            for fallback in FALLBACKS
+            fallback: play_against_random(table, game, fallback, count, common.seed)
+            for fallback, count in zip(FALLBACKS, (1000, 1000, 20), strict=True)
         }
     metrics = row | {
         "against_random": {

@@ -18,7 +18,9 @@ Score(mean=0.375, votes=1)
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +51,8 @@ class Score:
 
 
 def compare(prior: View, new: View) -> Cells:
-    """The cells of the prior board: 1 where both boards have the same when one action lies upon the other, -1 where they
-    differ, 0 where the new board does not reach."""
+    """The cells of the prior board: 1 where both boards have the same when one action lies upon the other, -1 where
+    they differ, 0 where the new board does not reach."""
     result = np.zeros_like(prior.cells)
     rows, columns = prior.cells.shape
     down, right = (there - here for there, here in zip(prior.anchor, new.anchor, strict=True))
@@ -94,9 +96,13 @@ def _place(square: int) -> tuple[int, int]:
     return row, 2 * place + (row % 2 == 0)
 
 
+CheckersPattern = tuple[int, tuple[tuple[int, int], ...], tuple[bool, ...]]
+"""The side to move, the displacements, and which of the captured pieces are kings."""
+
+
 def checkers_view(state: State, action: int) -> View:
-    """Checkers: light squares count as empty; equivalent are steps with the same displacement, and captures with the same
-    jumps over the same kinds of pieces."""
+    """Checkers: light squares count as empty; equivalent are steps with the same displacement, and captures with the
+    same jumps over the same kinds of pieces."""
     assert isinstance(state, CheckersState)
     cells = np.zeros((8, 8), np.int8)
     kings = set(state.kings)
@@ -105,25 +111,26 @@ def checkers_view(state: State, action: int) -> View:
             cells[_place(square)] = 1 + 2 * colour + (square in kings)
     path, captured = decode_action(action)
     places = [_place(square) for square in path]
-    moves = tuple((there[0] - here[0], there[1] - here[1]) for here, there in zip(places, places[1:], strict=False))
-    return View(cells, places[0], (state.side, moves, tuple(square in kings for square in captured)))
+    moves = tuple((there[0] - here[0], there[1] - here[1]) for here, there in pairwise(places))
+    pattern: CheckersPattern = (state.side, moves, tuple(square in kings for square in captured))
+    return View(cells, places[0], pattern)
 
 
 def checkers_rotation(view: View) -> View:
     """Half a turn with colours exchanged: the same game seen by the other side."""
     rows, columns = view.cells.shape
     exchanged = np.array([0, 3, 4, 1, 2], np.int8)[view.cells[::-1, ::-1]]
-    side, moves, kinds = view.pattern  # type: ignore[misc]
-    moves = tuple((-down, -right) for down, right in moves)
-    return View(exchanged, (rows - 1 - view.anchor[0], columns - 1 - view.anchor[1]), (1 - side, moves, kinds))
+    side, moves, kinds = cast(CheckersPattern, view.pattern)
+    back = tuple((-down, -right) for down, right in moves)
+    return View(exchanged, (rows - 1 - view.anchor[0], columns - 1 - view.anchor[1]), (1 - side, back, kinds))
 
 
 def checkers_mirror(view: View) -> View:
     """Left and right exchanged. Dark squares come where light ones were, which the shift sets right."""
-    side, moves, kinds = view.pattern  # type: ignore[misc]
-    moves = tuple((down, -right) for down, right in moves)
+    side, moves, kinds = cast(CheckersPattern, view.pattern)
+    mirrored = tuple((down, -right) for down, right in moves)
     anchor = (view.anchor[0], view.cells.shape[1] - 1 - view.anchor[1])
-    return replace(view, cells=view.cells[:, ::-1], anchor=anchor, pattern=(side, moves, kinds))
+    return View(view.cells[:, ::-1], anchor, (side, mirrored, kinds))
 
 
 CHECKERS_SYMMETRIES: Sequence[Callable[[View], View]] = (

@@ -1,8 +1,8 @@
-"""Tabular Q-learning of checkers by self-play, and what to do in positions that the table does not know (Benning, 2021).
+"""Tabular Q-learning of checkers by self-play, and what to do in positions the table does not know (Benning, 2021).
 
 One table serves both colours. Training plays whole games of the table against itself: where the position is known, the
-best action with probability 1 - epsilon, otherwise a random one. After a game every player's own moves are walked through
-from the last to the first (the paper's Algorithm 1):
+best action with probability 1 - epsilon, otherwise a random one. After a game every player's own moves are walked
+through from the last to the first (the paper's Algorithm 1):
 
     q += alpha * (reward + discount * best value of the player's next position - q)
 
@@ -40,8 +40,8 @@ from rookery.statistics import wilson_interval
 
 KIND = "checkers q-table"
 MODEL = "model.npz"
-FALLBACKS = ("random", "psv", "keep-training")
 Fallback = Literal["random", "psv", "keep-training"]
+FALLBACKS: tuple[Fallback, ...] = ("random", "psv", "keep-training")
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class QTable:
         end: int | None = None,
         control: Control | None = None,
     ) -> tuple[int, int, list[int]]:
-        """Games `first` to `end` of the training: (games, plies, [Black won, drawn, White won]). Training in parts gives
-        the same table as training at once."""
+        """Games `first` to `end` of the training: (games, plies, [Black won, drawn, White won]). Training in parts
+        gives the same table as training at once."""
         end = settings.games if end is None else end
         games, plies, results = self.native.train(
             game.initial_state(), settings.native(), first, end, settings.games, seed, control
