@@ -30,8 +30,9 @@ GENERIC: dict[str, Factory] = {
 
 OF_GAME: dict[str, dict[str, Factory]] = {
     "checkers": {
-        "q-table": lambda game, **settings: checkers.load("q-table", **settings),
-        "psv": lambda game, **settings: checkers.load("psv", **settings),
+        "q-table": lambda game, **settings: checkers.load_table("random", **settings),
+        "psv": lambda game, **settings: checkers.load_table("psv", **settings),
+        "dqn": lambda game, **settings: checkers.load_dqn(**settings),
     },
     "endgames": {
         "oracle": lambda game, **settings: endgames.OracleAgent(**settings),

@@ -2,7 +2,7 @@
 
 >>> import rookery
 >>> game = rookery.load("checkers")
->>> agent = QTableAgent(fallback="psv")
+>>> agent = load_table("psv")
 >>> state = game.parse_state("B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29")
 >>> agent.table.values(state) is None  # never met in training
 True
@@ -16,7 +16,7 @@ import random
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery._native import checkers_q
 from rookery.agents.base import Drawing, Explanation, ValueAgent
@@ -24,6 +24,9 @@ from rookery.games import Overlay, State
 from rookery.games.checkers import CheckersState
 from rookery.learn.prior_state_voting import CHECKERS_SYMMETRIES, Cells, checkers_view, compare
 from rookery.learn.q_table import FALLBACKS, KEEP_TRAINING, QTable, Vote
+
+if TYPE_CHECKING:
+    from rookery.learn.checkers_dqn import Net
 
 SHIPPED = Path(__file__).parents[1] / "models" / "checkers" / "q-table.npz"
 
@@ -37,16 +40,14 @@ class QTableAgent(ValueAgent):
     """Plays the best action of the Q-table; in positions it does not know, what the fallback says: `random`, `psv`, or
     `keep-training` (100 training games from the position, forgotten after the move).
 
-    `path` is a file or folder of `rookery train checkers q-table`; without it the shipped table is used. `symmetries`
-    lets votes count through rotation with colours exchanged (2), and mirror images as well (4).
+    `symmetries` lets votes count through rotation with colours exchanged (2), and mirror images as well (4).
     """
 
-    def __init__(self, path: str | None = None, fallback: str = "random", symmetries: int = 1) -> None:
+    def __init__(self, table: QTable, fallback: str = "random", symmetries: int = 1) -> None:
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
-        self.table = _load(SHIPPED if path is None else Path(path))
-        self.fallback, self.symmetries = fallback, symmetries
-        self.voting = checkers_q.PriorStateVoting(self.table.native, symmetries) if fallback == "psv" else None
+        self.table, self.fallback, self.symmetries = table, fallback, symmetries
+        self.voting = checkers_q.PriorStateVoting(table.native, symmetries) if fallback == "psv" else None
 
     def choose(self, state: State, rng: random.Random) -> int:
         values = self._values(state, rng.getrandbits(63))
@@ -140,6 +141,29 @@ def _text_board(state: CheckersState, marks: Cells) -> str:
     return "\n".join("".join(cell(row, column) for column in range(8)).rstrip() for row in range(8))
 
 
-def load(name: str, **settings: Any) -> QTableAgent:
-    """`q-table` (random fallback unless another is named) or `psv`."""
-    return QTableAgent(**{"fallback": "psv"} | settings) if name == "psv" else QTableAgent(**settings)
+class DqnAgent(ValueAgent):
+    """Plays the move of greatest value of a net of `rookery train checkers dqn`. Needs PyTorch."""
+
+    def __init__(self, net: Net) -> None:
+        self.net = net
+
+    def values(self, state: State) -> dict[int, float]:
+        from rookery.learn.checkers_dqn import values
+
+        assert isinstance(state, CheckersState)
+        return values(self.net, state)
+
+
+def load_table(fallback: str, path: str | None = None, **settings: Any) -> QTableAgent:
+    """`path` is a file or folder of `rookery train checkers q-table`; without it the shipped table is used."""
+    return QTableAgent(_load(SHIPPED if path is None else Path(path)), **{"fallback": fallback} | settings)
+
+
+def load_dqn(path: str | None = None) -> DqnAgent:
+    if path is None:
+        raise ValueError("name a trained net as dqn:FOLDER; `rookery train checkers dqn` makes one")
+    try:
+        from rookery.learn import checkers_dqn
+    except ImportError as error:
+        raise ValueError(f"the agent 'dqn' needs PyTorch: pip install 'rookery[deep]' ({error})") from None
+    return DqnAgent(checkers_dqn.load(Path(path)))

@@ -16,43 +16,50 @@ from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
 from rookery.games.checkers import Checkers
 from rookery.learn import q_table
 from rookery.learn.q_table import FALLBACKS, QTable, Settings, play_against_random
+from rookery.statistics import wilson_interval
 
 
 def train(
-    method: Annotated[Literal["q-table"], Positional, tyro.conf.arg(metavar="METHOD")],
+    method: Annotated[Literal["q-table", "dqn"], Positional, tyro.conf.arg(metavar="METHOD")],
     *,
     games: int = 40_000,
     alpha: float = 0.1,
     epsilon: float = 0.5,
     discount: tuple[float, float] = (0.1, 1.0),
+    minutes: float = 2.0,
     out: Path | None = None,
     resume: bool = False,
     variant: str | None = None,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Learn checkers by self-play.
+    """Learn checkers by self-play, and play against random afterwards.
 
-    Method `q-table`: the system of Benning (2021). Afterwards the table plays random with each of its fallbacks.
+    Method `q-table`: the system of Benning (2021), with its three ways out of unknown positions.
+    Method `dqn`: deep Q-learning, for comparison. Needs PyTorch.
 
-    Example: rookery train checkers q-table --games 10000 --out runs/checkers
-    Play it with: rookery arena checkers psv:runs/checkers random --games 100
+    Examples: rookery train checkers q-table --games 10000 --out runs/checkers;
+    rookery arena checkers psv:runs/checkers random --games 100;
+    rookery train checkers dqn --minutes 2 --out runs/dqn
 
     Args:
-        method: q-table.
-        games: Games of self-play.
-        alpha: How far a value moves towards what a game says.
-        epsilon: Share of random moves in training.
-        discount: Of the first game and of the last.
+        method: q-table or dqn.
+        games: q-table: games of self-play.
+        alpha: q-table: how far a value moves towards what a game says.
+        epsilon: q-table: share of random moves in training.
+        discount: q-table: of the first game and of the last.
+        minutes: dqn: CPU time.
         out: Folder of the run; runs/checkers-METHOD if not given.
-        resume: Go on with the run in the folder.
+        resume: q-table: go on with the run in the folder.
         variant: Variant of the game: what draws it.
     """
     game = load("checkers", variant)
     assert isinstance(game, Checkers)
-    settings = Settings(games, alpha, epsilon, *discount)
     folder = out or Path("runs") / f"checkers-{method}"
+    if method == "dqn":
+        return _train_dqn(game, minutes, folder, resume, common.seed)
+    settings = Settings(games, alpha, epsilon, *discount)
     row: dict[str, Any] = {}
-    with Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=progress()) as bar:
+    with _bar() as bar:
         task = bar.add_task("learning", total=games)
         for row in q_table.train(game, settings, folder, common.seed, resume):
             text = f"learning: {row['positions']:,} positions, {row['games_per_second']:,} games/s"
@@ -63,13 +70,14 @@ def train(
             fallback: play_against_random(table, game, fallback, count, common.seed)
             for fallback, count in zip(FALLBACKS, (1000, 1000, 20), strict=True)
         }
-    metrics = row | {
-        "against_random": {
-            fallback: {"games": match.games, "wins": match.wins, "draws": match.draws, "interval": list(match.interval)}
-            for fallback, match in matches.items()
-        }
+    against = {
+        fallback: {"games": match.games, "wins": match.wins, "draws": match.draws, "interval": list(match.interval)}
+        for fallback, match in matches.items()
     }
-    data = {"run": str(folder), "model": str(folder / q_table.MODEL), "settings": asdict(settings), "metrics": metrics}
+    data = {
+        "run": str(folder), "model": str(folder / q_table.MODEL), "settings": asdict(settings),
+        "metrics": row | {"against_random": against},
+    }  # fmt: skip
 
     def show(console: Console) -> None:
         console.print(f"{len(table):,} positions learned in {games:,} games, saved in {data['model']}")
@@ -79,6 +87,43 @@ def train(
                 f"  against random, fallback {fallback}: {match.wins} of {match.games} won ({low:.1%} to {high:.1%}), "
                 f"{match.draws} drawn"
             )
+
+    return Answer(data, show)
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=progress(), transient=True
+    )
+
+
+def _train_dqn(game: Checkers, minutes: float, folder: Path, resume: bool, seed: int) -> Answer:
+    if not 0 < minutes <= 100_000:
+        raise ValueError(f"the minutes must be above 0 and at most 100000, and are {minutes}")
+    if resume:
+        raise ValueError("--resume is for q-table: a net is trained in one go")
+    try:
+        from rookery.learn import checkers_dqn
+    except ImportError as error:
+        raise ValueError(f"training needs PyTorch: pip install 'rookery[deep]' ({error})") from None
+    with _bar() as bar:
+        task = bar.add_task("learning", total=60 * minutes)
+        for row in checkers_dqn.train(game, checkers_dqn.Settings(), folder, 60 * minutes, seed):
+            text = f"learning: {row.games:,} games, loss {row.loss:.4f}"
+            bar.update(task, completed=row.seconds, description=text)
+        bar.update(task, description="playing against random")
+        results = checkers_dqn.play_against_random(checkers_dqn.load(folder), game, 1000, seed)
+    wins, draws = int((results > 0).sum()), int((results == 0).sum())
+    low, high = wilson_interval(wins, len(results))
+    against = {"games": len(results), "wins": wins, "draws": draws, "interval": [low, high]}
+    data = {
+        "run": str(folder), "model": str(folder / checkers_dqn.MODEL),
+        "metrics": asdict(row) | {"against_random": against},
+    }  # fmt: skip
+
+    def show(console: Console) -> None:
+        console.print(f"{row.games:,} games in {row.seconds:.0f} s, saved in {data['model']}")
+        console.print(f"  against random: {wins} of {len(results)} won ({low:.1%} to {high:.1%}), {draws} drawn")
 
     return Answer(data, show)
 

@@ -3,8 +3,8 @@
 
 A net takes a position as the side to move sees it and gives a value for every first step or jump: 32 squares times four
 directions. Many games are played at once, epsilon-greedily; positions go to a memory; the value of a move is learned to
-be what it brings, +1 for a win and -1 for a loss, or less the discounted best value that the opponent has after it. Read
-from top to bottom: settings, positions as arrays, the net, the memory, playing, learning, training, files.
+be what it brings, +1 for a win and -1 for a loss, or less the discounted best value that the opponent has after it.
+Read from top to bottom: settings, positions as arrays, the net, the memory, playing, learning, training, files.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from rookery.games.checkers import Checkers, CheckersState, decode_action
 from rookery.learn import runs
 
 KIND = "checkers dqn"
+MODEL = "model.npz"
 Bits = npt.NDArray[np.uint8]
 
 
@@ -240,13 +241,24 @@ def play_against_random(net: Net, game: Checkers, games: int, seed: int) -> npt.
     return results
 
 
+@torch.no_grad()
+def values(net: Net, state: CheckersState) -> dict[int, float]:
+    """What the net thinks of every legal action."""
+    row = net(features(state.key())).numpy()[0]
+    return {action: float(row[move_number(action, state.side)]) for action in state.legal_actions()}
+
+
 def save(net: Net, path: Path, info: dict[str, Any]) -> None:
     arrays = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
     runs.save_model(path, {"kind": KIND, **info}, arrays)
 
 
 def load(path: Path) -> Net:
-    info, arrays = runs.load_arrays(path, KIND)
+    """Read a file of `save`, or the folder of a training run."""
+    file = path / MODEL if path.is_dir() else path
+    if not file.exists():
+        raise ValueError(f"there is no net in {path}; `rookery train checkers dqn` writes one")
+    info, arrays = runs.load_arrays(file, KIND)
     try:
         net = Net(Settings(**info["settings"]).width)
         net.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
@@ -259,4 +271,4 @@ def train(game: Checkers, settings: Settings, folder: Path, seconds: float, seed
     """Learn for so much CPU time and save the net as `model.npz`."""
     trainer = Trainer(game, settings, seed)
     yield from trainer.train(seconds)
-    save(trainer.net, folder / "model.npz", {"settings": asdict(settings), "seed": seed, "seconds": seconds})
+    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "seconds": seconds})

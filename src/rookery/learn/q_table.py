@@ -222,8 +222,10 @@ class Match:
     results: npt.NDArray[np.int8]
     """Of the table: 1, 0, -1. It plays Black in the even games."""
     plies: npt.NDArray[np.int32]
-    known: float
-    """Share of the table's moves that were made in positions it knew."""
+    moves: int
+    """Of the table."""
+    known: int
+    """Those made in positions it knew."""
     seconds: npt.NDArray[np.float64] = field(repr=False)
     """CPU time of each game."""
 
@@ -274,8 +276,8 @@ def play_against_random(
         threads, control,
     )  # fmt: skip
     rows = rows[rows[:, 1] >= 0]
-    known = float(rows[:, 3].sum() / max(rows[:, 2].sum(), 1))
-    return Match(rows[:, 0].astype(np.int8), rows[:, 1].astype(np.int32), known, rows[:, 4])
+    moves, known = int(rows[:, 2].sum()), int(rows[:, 3].sum())
+    return Match(rows[:, 0].astype(np.int8), rows[:, 1].astype(np.int32), moves, known, rows[:, 4])
 
 
 __all__ = [
