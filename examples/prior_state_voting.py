@@ -1,7 +1,7 @@
 """Prior State Voting for a game of your own: tell it what an action looks like on the board, and it votes.
 
 A Q-table of tic-tac-toe learns from a few games only; in positions it never met, it moves at random or lets those
-it knows vote. Run it: python -m examples.prior_state_voting
+it knows vote. Run it: python examples/prior_state_voting.py
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from examples.tic_tac_toe import TicTacToe, TicTacToeState
+from tic_tac_toe import TicTacToe, TicTacToeState
 
 from rookery.games import State
 from rookery.learn.prior_state_voting import PriorStateVoting, View

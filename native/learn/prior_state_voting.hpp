@@ -248,7 +248,7 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
     // Of equal votes the one learned first goes before.
     const auto stronger = [](const Vote& a, const Vote& b) { return std::abs(a.weight) > std::abs(b.weight); };
     const auto keep = [&](std::vector<Vote>& votes, const Vote& vote) {
-        if (votes.size() == most && !stronger(vote, votes.back())) return;
+        if (most == 0 || (votes.size() == most && !stronger(vote, votes.back()))) return;
         votes.insert(std::upper_bound(votes.begin(), votes.end(), vote, stronger), vote);
         if (votes.size() > most) votes.pop_back();
     };
@@ -268,11 +268,9 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
         }
     });
     std::array<std::vector<Vote>, 2> all;
-    if (most > 0) {
-        for (const auto& part : parts) {
-            for (int against = 0; against < 2; ++against) {
-                for (const Vote& vote : part[against]) keep(all[against], vote);
-            }
+    for (const auto& part : parts) {
+        for (int against = 0; against < 2; ++against) {
+            for (const Vote& vote : part[against]) keep(all[against], vote);
         }
     }
     return {all[0], all[1]};

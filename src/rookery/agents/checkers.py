@@ -154,9 +154,10 @@ class DqnAgent(ValueAgent):
         return values(self.net, state)
 
 
-def load_table(fallback: str, path: str | None = None, **settings: Any) -> QTableAgent:
-    """`path` is a file or folder of `rookery train checkers q-table`; without it the shipped table is used."""
-    return QTableAgent(_load(SHIPPED if path is None else Path(path)), **{"fallback": fallback} | settings)
+def load_table(default: str, /, path: str | None = None, **settings: Any) -> QTableAgent:
+    """With the fallback `default` unless the settings name another. `path` is a file or folder of `rookery train
+    checkers q-table`; without it the shipped table is used."""
+    return QTableAgent(_load(SHIPPED if path is None else Path(path)), **{"fallback": default} | settings)
 
 
 def load_dqn(path: str | None = None) -> DqnAgent:

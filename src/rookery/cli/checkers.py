@@ -58,10 +58,11 @@ def train(
     if method == "dqn":
         return _train_dqn(game, minutes, folder, resume, common.seed)
     settings = Settings(games, alpha, epsilon, *discount)
+    rows = q_table.train(game, settings, folder, common.seed, resume)
     row: dict[str, Any] = {}
     with _bar() as bar:
         task = bar.add_task("learning", total=games)
-        for row in q_table.train(game, settings, folder, common.seed, resume):
+        for row in rows:
             text = f"learning: {row['positions']:,} positions, {row['games_per_second']:,} games/s"
             bar.update(task, completed=row["games"], description=text)
         table = QTable.load(folder)

@@ -59,6 +59,11 @@ class Settings:
     last_discount: float = 1.0
     """.. to this in the last."""
 
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ValueError(f"the number of games must be at least 1, and is {self.games}")
+        self.native()
+
     def native(self) -> Any:
         return checkers_q.Settings(
             alpha=self.alpha, epsilon=self.epsilon, first_discount=self.first_discount, last_discount=self.last_discount
@@ -187,12 +192,16 @@ def train(
 ) -> Iterator[dict[str, Any]]:
     """Train in parts and yield a row of metrics after each. The table lies in `folder` at the end; stopped before, the
     training goes on from its last checkpoint and ends with the same table."""
-    if settings.games < 1:
-        raise ValueError(f"the number of games must be at least 1, and is {settings.games}")
     rules = {name: getattr(game, name) for name in ("repetition", "quiet_limit", "forty_move_rule")}
     run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, **rules}, resume)
     saved = run.load()
     table = QTable() if saved is None else QTable.from_arrays(saved, run.checkpoint_path)
+    return _train(game, settings, run, table, seed, {"settings": asdict(settings), "seed": seed, "rules": rules})
+
+
+def _train(
+    game: Checkers, settings: Settings, run: runs.Run, table: QTable, seed: int, info: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     done = run.rows[-1]["games"] if run.rows else 0
     part = max(1000, settings.games // 100)
     last_save = time.monotonic()
@@ -212,7 +221,7 @@ def train(
         else:
             run.rows.append(row)
         yield row
-    table.save(run.model_path, {"settings": asdict(settings), "seed": seed, "rules": rules})
+    table.save(run.model_path, info)
 
 
 @dataclass(frozen=True)
