@@ -25,13 +25,13 @@ struct MatchGame {
 // The greedy move of the table, or what the fallback says where the position is unknown. Keep-training learns into
 // the layer, from the position with its past, with the discount rising over these games again.
 inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& settings,
-                                   const State& state, const ActionList& actions, bool& was_known, Rng& rng,
-                                   Control& control) {
+                                   const State& state, const ActionList& actions, bool& was_known, Rng& rng) {
     const int n = static_cast<int>(actions.size());
     const float* values = table.find(state.position());
     was_known = values != nullptr;
     if (!values && settings.fallback == Fallback::kKeepTraining) {
-        train(table, state, settings.training, 0, settings.repetitions, settings.repetitions, rng.next(), control);
+        Control uncounted;
+        train(table, state, settings.training, 0, settings.repetitions, settings.repetitions, rng.next(), uncounted);
         values = table.find(state.position());
     }
     if (values) return actions[choose_greatest(values, n, rng)];
@@ -57,12 +57,12 @@ inline void play_against_random(const QTable& table, const MatchSettings& settin
         MatchGame game;
         game.plies = 0;
         ActionList actions;
-        while (state.player() != kTerminal) {
+        while (state.player() != kTerminal && !control.stopped()) {
             if (state.player() == side) {
                 actions.clear();
                 state.legal_actions(actions);
                 bool known = false;
-                state.apply(choose_with_fallback(own, settings, state, actions, known, rng, control));
+                state.apply(choose_with_fallback(own, settings, state, actions, known, rng));
                 ++game.moves;
                 game.known += known;
             } else {
@@ -70,9 +70,9 @@ inline void play_against_random(const QTable& table, const MatchSettings& settin
             }
             ++game.plies;
         }
+        if (state.player() != kTerminal) return;
         game.result = state.returns()[side];
         game.seconds = thread_cpu_seconds() - begin;
-        if (control.stopped()) return;
         games[i] = game;
         control.add(1);
     });
