@@ -103,8 +103,10 @@ def _moves_named(state: State, word: str) -> list[int]:
 
 
 def _print_board(console: Console, state: State) -> None:
-    """Rows on lines of their own where the text form joins them by `/`."""
+    """As the game draws it for the terminal, else rows on lines of their own where the text form joins them by `/`."""
     board, _, rest = str(state).partition(" ")
+    if hasattr(state, "text_board"):
+        board, rest = state.text_board().replace("\n", "/"), board
     console.print()
     for row in board.split("/"):
         console.print(f"  {row}", markup=False, highlight=False)
