@@ -23,7 +23,7 @@ inline int count_actions(const Position& p, const checkers::Starts& starts) {
     return n;
 }
 
-// Rows in the order in which they came, found through an index with open addressing. About 45 bytes a position.
+// Rows in the order in which they came, found through an index with open addressing. About 50 bytes a position.
 class QTable {
 public:
     static constexpr std::uint32_t kNone = 0xffffffff;

@@ -111,8 +111,10 @@ def test_training_can_be_saved_and_repeated(tmp_path: Path) -> None:
         nets.append(trainer.net)
     state = GAME.initial_state()
     assert dqn.values(nets[0], state) == dqn.values(nets[1], state)
-    rows = list(dqn.train(GAME, settings, tmp_path, seconds=0.2, seed=3))
-    assert rows[-1].seconds >= 0.2
+    rows = list(dqn.train(GAME, settings, tmp_path, steps=130, seed=3))
+    assert [row.steps for row in rows] == [100, 130]
+    *_, last = dqn.Trainer(GAME, settings, seed=3).train(seconds=0.1)
+    assert last.seconds >= 0.1
     loaded = dqn.load(tmp_path)
     assert len(dqn.values(loaded, state)) == 7
     results = dqn.play_against_random(loaded, GAME, 20, 1)

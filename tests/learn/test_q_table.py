@@ -101,7 +101,7 @@ def test_the_walk_back_is_that_of_algorithm_1() -> None:
             game.play(to_move(action))
             state.apply(action)
         alpha, discount = rng.uniform(0.05, 1.0), rng.uniform(0.0, 1.0)
-        table.native.learn(GAME.initial_state(), actions, alpha, discount)
+        table.learn(GAME.initial_state(), actions, alpha, discount)
         oracle.learn(known, game, alpha, discount)
         endings.add(game.result())
     check_equal(table, known)
@@ -112,7 +112,7 @@ def test_a_draw_rewards_nobody() -> None:
     state = GAME.parse_state("B:WK32:BK1")
     actions = [encode_action(path) for path in ([1, 6], [32, 27], [6, 1], [27, 32]) * 2]
     table = QTable()
-    table.native.learn(state, actions, 0.5, 1.0)
+    table.learn(state, actions, 0.5, 1.0)
     assert len(table) == 4
     assert table.values(state) == {encode_action([1, 5]): 0.0, encode_action([1, 6]): 0.0}
 
@@ -156,7 +156,7 @@ def test_figure_2() -> None:
     assert (overlap[2:8, 4:8] == 1).all(), "rows 2 to 7 and columns 4 to 7 of the prior board"
     assert (overlap == 1).sum() == 24
     table = QTable()
-    table.native.learn(GAME.parse_state("B:W16:B11"), [encode_action([11, 20])], 1.0, 1.0)
+    table.learn(GAME.parse_state("B:W16:B11"), [encode_action([11, 20])], 1.0, 1.0)
     voting = checkers_q.PriorStateVoting(table.native)
     assert voting.scores(GAME.parse_state("B:W6:B1")) == [(encode_action([1, 10]), 0.375, 1)]
 
@@ -380,8 +380,8 @@ def test_other_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="symmetries is 1"):
         checkers_q.PriorStateVoting(checkers_q.QTable(), 3)
     with pytest.raises(ValueError, match="illegal action"):
-        QTable().native.learn(GAME.initial_state(), [0], 0.1, 1.0)
+        QTable().learn(GAME.initial_state(), [0], 0.1, 1.0)
     with pytest.raises(ValueError, match="the game is not over"):
-        QTable().native.learn(GAME.initial_state(), GAME.initial_state().legal_actions()[:1], 0.1, 1.0)
+        QTable().learn(GAME.initial_state(), GAME.initial_state().legal_actions()[:1], 0.1, 1.0)
     with pytest.raises(ValueError, match="unknown fallback 'best'; known fallbacks: random, psv, keep-training"):
         play_against_random(QTable(), GAME, "best", 2)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ Read from top to bottom: settings, positions as arrays, the net, the memory, pla
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -33,7 +34,7 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides what is learned, with the seed and the time given."""
+    """All that decides what is learned, with the seed and the number of steps."""
 
     width: int = 256
     """Units of each of the two hidden layers."""
@@ -181,7 +182,7 @@ class Progress:
 
 
 class Trainer:
-    """The same seed gives the same net on the same machine."""
+    """The same seed and number of steps give the same net on the same machine."""
 
     def __init__(self, game: Checkers, settings: Settings, seed: int) -> None:
         torch.set_num_threads(1)
@@ -207,8 +208,8 @@ class Trainer:
                 self.states[i] = self.game.initial_state()
                 self.finished += 1
 
-    def train(self, seconds: float) -> Iterator[Progress]:
-        """Learn for so much CPU time; yields after every 100 steps."""
+    def train(self, steps: float = math.inf, seconds: float = math.inf) -> Iterator[Progress]:
+        """Learn for so many steps or so much CPU time; yields after every 100 steps and at the end."""
         s, begin, losses = self.settings, time.process_time(), list[float]()
         while len(self.memory) < 20 * s.batch:
             self.play()
@@ -218,9 +219,10 @@ class Trainer:
             self.play()
             losses.append(learn(self.net, self.target_net, self.optimizer, self.memory, s, self.rng))
             spent = time.process_time() - begin
-            if (step + 1) % 100 == 0 or spent >= seconds:
+            done = step + 1 >= steps or spent >= seconds
+            if (step + 1) % 100 == 0 or done:
                 yield Progress(step + 1, self.finished, spent, float(np.mean(losses[-100:])))
-            if spent >= seconds:
+            if done:
                 return
 
 
@@ -267,8 +269,8 @@ def load(path: Path) -> Net:
     return net
 
 
-def train(game: Checkers, settings: Settings, folder: Path, seconds: float, seed: int = 0) -> Iterator[Progress]:
-    """Learn for so much CPU time and save the net as `model.npz`."""
+def train(game: Checkers, settings: Settings, folder: Path, steps: int, seed: int = 0) -> Iterator[Progress]:
+    """Learn for so many steps and save the net as `model.npz`."""
     trainer = Trainer(game, settings, seed)
-    yield from trainer.train(seconds)
-    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "seconds": seconds})
+    yield from trainer.train(steps)
+    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "steps": steps})

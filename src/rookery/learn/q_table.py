@@ -121,6 +121,10 @@ class QTable:
         )
         return games, plies, list(results)
 
+    def learn(self, start: CheckersState, actions: Sequence[int], alpha: float = 0.1, discount: float = 1.0) -> None:
+        """Learn from one finished game, whoever played it."""
+        self.native.learn(start, list(actions), alpha, discount)
+
     def keep_training(self, state: CheckersState, settings: Settings, seed: int = 0) -> dict[int, float]:
         """Values after `settings.games` training games from a position, which the table does not keep."""
         return dict(self.native.keep_training(state, settings.native(), settings.games, seed))

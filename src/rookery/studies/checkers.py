@@ -242,7 +242,7 @@ class Study:
             table, spent = train(game, games, self.seed)
             psv = play_against_random(table, game, "psv", self.plan.games, self.seed)
             trainer = checkers_dqn.Trainer(game, checkers_dqn.Settings(), self.seed)
-            *_, last = trainer.train(seconds)
+            *_, last = trainer.train(seconds=seconds)
             results = checkers_dqn.play_against_random(trainer.net, game, self.plan.games, self.seed)
             duel = arena.play_match(
                 game, DqnAgent(trainer.net), QTableAgent(table, "psv"), self.plan.strength_games, self.seed
