@@ -171,28 +171,32 @@ class Study:
 
     def spread_table(self) -> Table:
         """How much the chances of training matter, and what votes through symmetries bring."""
-        total = len(LEVELS) * self.plan.trainings
-        task = self.progress.add_task("more trainings, votes through symmetries", total=total)
-        game = RULES["with draws"]
+        columns = {
+            "plain votes": ("with draws", 1),
+            "and rotated": ("with draws", 2),
+            "and mirrored": ("with draws", 4),
+            "plain votes, until one wins": ("until one wins", 1),
+        }
+        task = self.progress.add_task("more trainings, votes through symmetries", total=sum(LEVELS))
         rows = []
         for level in LEVELS:
-            wins: dict[int, list[float]] = {1: [], 2: [], 4: []}
+            wins: dict[str, list[float]] = {name: [] for name in columns}
             for training in range(1, self.plan.trainings + 1):
-                table, _ = train(game, level, self.seed + training)
-                for symmetries, found in wins.items():
-                    match = play_against_random(table, game, "psv", self.plan.games, self.seed, symmetries)
-                    found.append(100 * match.wins / match.games)
-                self.progress.advance(task)
+                tables = {rules: train(game, level, self.seed + training)[0] for rules, game in RULES.items()}
+                for name, (rules, symmetries) in columns.items():
+                    games = self.plan.games
+                    match = play_against_random(tables[rules], RULES[rules], "psv", games, self.seed, symmetries)
+                    wins[name].append(100 * match.wins / match.games)
             rows.append([f"{level:,}", *(f"{np.mean(w):.1f}% ({min(w):.1f}-{max(w):.1f})" for w in wins.values())])
+            self.progress.advance(task, level)
         self.progress.remove_task(task)
-        columns = ["games trained", "plain votes", "and rotated", "and mirrored"]
         note = (
             f"PSV's wins against random, mean and range of {self.plan.trainings} further trainings with "
             f"{self.plan.games} games each. Rotated: a learned position also votes turned by half a turn with colours "
             "exchanged; mirrored: with left and right exchanged as well, which the shift makes fit dark on dark."
         )
-        return Table("How much the training's chances matter, and votes through symmetries", columns, rows,
-                     self.command, note)  # fmt: skip
+        title = "How much the training's chances matter, and votes through symmetries"
+        return Table(title, ["games trained", *columns], rows, self.command, note)
 
     def strength_table(self) -> Table:
         """The same agents against players that look ahead."""
