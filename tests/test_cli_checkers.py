@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rookery.games.checkers import Checkers
-from rookery.learn import q_table
+from rookery.learn import q_table, runs
 from rookery.learn.q_table import QTable
 from tests.commands import answer, check_refusal, run
 
@@ -71,6 +71,25 @@ def test_bad_input_gets_one_clear_sentence(
     arguments: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_refusal(capsys, [argument.format(tmp=tmp_path) for argument in arguments], sentence)
+
+
+def test_ctrl_c_keeps_what_was_learned(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rookery", "train", "checkers", "q-table", "--games", "100000000"]
+    folder = tmp_path / "run"
+    child = subprocess.Popen([*command, "--out", str(folder)], stderr=subprocess.PIPE, text=True)
+    while not folder.exists() and child.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode == 130, errors
+    row = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+    settings = q_table.Settings(games=100_000_000)
+    part = QTable()
+    part.train_part(Checkers(), settings, 0, 0, row["games"])
+    assert len(part) == row["positions"]
+    _, arrays = runs.load_arrays(folder / "checkpoint.npz", q_table.KIND)
+    assert all((a == arrays[name]).all() for name, a in part.arrays().items())
 
 
 def test_a_killed_training_leaves_whole_files(tmp_path: Path) -> None:

@@ -140,11 +140,13 @@ void bind_checkers_q(nb::module_& parent) {
                 ControlOrNone call(given);
                 const TrainingResult result = interruptible(
                     call.control,
-                    [&] { return train(self, start.state, settings, first, end, games, seed, call.control); });
+                    [&] { return train(self, start.state, settings, first, end, games, seed, call.control); },
+                    /*keep=*/true);
                 return std::make_tuple(result.games, result.plies, result.results);
             },
             "start"_a, "settings"_a, "first"_a, "end"_a, "games"_a, "seed"_a, "control"_a = nb::none(),
-            "Games `first` to `end` of a training of `games`: (games, plies, [Black won, drawn, White won]).")
+            "Games `first` to `end` of a training of `games`: (games, plies, [Black won, drawn, White won]). Fewer games "
+            "than asked for after Ctrl-C, or when stopped.")
         .def(
             "learn",
             [](QTable& self, const H& start, const ActionList& actions, double alpha, double discount) {

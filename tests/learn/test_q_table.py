@@ -123,10 +123,10 @@ def test_training_is_algorithm_1() -> None:
 
     games, seed = 30, 5
     table = QTable()
-    played, _, results = table.train(GAME, Settings(games=games, epsilon=0.2, alpha=0.3), seed)
+    played = table.train_part(GAME, Settings(games=games, epsilon=0.2, alpha=0.3), seed, 0, games)
     known, endings = oracle.train(games, 0.2, 0.3, seed, order)
-    assert played == games
-    assert results == [endings.count(result) for result in ("b", "draw", "w")]
+    assert played.games == games
+    assert played.results == [endings.count(result) for result in ("b", "draw", "w")]
     check_equal(table, known)
 
 

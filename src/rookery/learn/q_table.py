@@ -13,7 +13,7 @@ A position met in play that is not in the table is left to a fallback: `random`;
 `keep-training`, which plays training games from that very position.
 
 >>> table = QTable()
->>> _ = table.train(Checkers(), Settings(games=50), seed=1)
+>>> table.train(Checkers(), Settings(games=50), seed=1)
 >>> state = Checkers().initial_state()
 >>> len(table) > 2000, len(table.values(state))
 (True, 7)
@@ -71,6 +71,16 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What happened in a part of the training."""
+
+    games: int
+    plies: int
+    results: Sequence[int]
+    """Games that Black won, drawn games, games that White won."""
+
+
+@dataclass(frozen=True)
 class Vote:
     """What one learned action says about an equivalent one."""
 
@@ -104,22 +114,14 @@ class QTable:
         pairs = self.native.values(state)
         return None if pairs is None else dict(pairs)
 
-    def train(
-        self,
-        game: Checkers,
-        settings: Settings,
-        seed: int = 0,
-        first: int = 0,
-        end: int | None = None,
-        control: Control | None = None,
-    ) -> tuple[int, int, list[int]]:
-        """Games `first` to `end` of the training: (games, plies, [Black won, drawn, White won]). Training in parts
-        gives the same table as training at once."""
-        end = settings.games if end is None else end
-        games, plies, results = self.native.train(
-            game.initial_state(), settings.native(), first, end, settings.games, seed, control
-        )
-        return games, plies, list(results)
+    def train(self, game: Checkers, settings: Settings, seed: int = 0) -> None:
+        """All games of the training."""
+        if self.train_part(game, settings, seed, 0, settings.games).games < settings.games:
+            raise KeyboardInterrupt
+
+    def train_part(self, game: Checkers, settings: Settings, seed: int, first: int, end: int) -> Part:
+        """Games `first` to `end` of the training, fewer after Ctrl-C. In parts or at once, the table is the same."""
+        return Part(*self.native.train(game.initial_state(), settings.native(), first, end, settings.games, seed))
 
     def learn(self, start: CheckersState, actions: Sequence[int], alpha: float = 0.1, discount: float = 1.0) -> None:
         """Learn from one finished game, whoever played it."""
@@ -212,18 +214,21 @@ def _train(
     while done < settings.games:
         begin = time.perf_counter()
         end = min(settings.games, done + part)
-        games, plies, results = table.train(game, settings, seed, done, end)
+        played = table.train_part(game, settings, seed, done, end)
+        done += played.games
         row = {
-            "games": end, "positions": len(table), "black_won": results[0], "drawn": results[1],
-            "white_won": results[2], "mean_plies": plies / games,
-            "games_per_second": round(games / (time.perf_counter() - begin)),
+            "games": done, "positions": len(table), "black_won": played.results[0], "drawn": played.results[1],
+            "white_won": played.results[2], "mean_plies": played.plies / max(played.games, 1),
+            "games_per_second": round(played.games / (time.perf_counter() - begin)),
         }  # fmt: skip
-        done = end
-        if done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
+        interrupted = done < end
+        if interrupted or done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
             run.save(row, table.arrays())
             last_save = time.monotonic()
         else:
             run.rows.append(row)
+        if interrupted:
+            raise KeyboardInterrupt
         yield row
     table.save(run.model_path, info)
 

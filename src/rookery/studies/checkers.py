@@ -63,7 +63,7 @@ class Plan:
 
 
 PLANS = {
-    "quick": Plan(keep_training_games=40, trainings=1, dqn_seconds=(3.0,), strength_games=20),
+    "quick": Plan(keep_training_games=20, trainings=1, dqn_seconds=(3.0,), strength_games=20),
     "default": Plan(dqn_seconds=(3.0, 30.0, 120.0)),
     "full": Plan(trainings=29, dqn_seconds=(3.0, 30.0, 120.0, 600.0), strength_games=1000),
 }
