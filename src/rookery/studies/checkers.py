@@ -7,7 +7,7 @@ colour wins. So the grid is run both ways.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -198,15 +198,21 @@ class Study:
         title = "How much the training's chances matter, and votes through symmetries"
         return Table(title, ["games trained", *columns], rows, self.command, note)
 
-    def strength_table(self) -> Table:
-        """The same agents against players that look ahead."""
-        game = RULES["with draws"]
-        table, _ = train(game, LEVELS[-1], self.seed)
-        players: dict[str, Agent] = {
-            "random": agents.load("random", game),
+    def learners(self) -> dict[str, Agent]:
+        """The paper's three players after the longest training."""
+        table, _ = train(RULES["with draws"], LEVELS[-1], self.seed)
+        return {
             "q-table": QTableAgent(table),
             "psv": QTableAgent(table, "psv"),
             "keep-training": QTableAgent(table, "keep-training"),
+        }
+
+    def strength_table(self, learners: Mapping[str, Agent]) -> Table:
+        """The same agents against players that look ahead."""
+        game = RULES["with draws"]
+        players: dict[str, Agent] = {
+            "random": agents.load("random", game),
+            **learners,
             "minimax, 1 ply": agents.load("minimax:depth=1", game),
         }
         opponents = {
@@ -344,7 +350,8 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         study = Study(plan, seed, f"rookery reproduce checkers{size.flag} --seed {seed}", progress)
         study.run_grid()
         tables = [*(study.wins_table(rules) for rules in RULES), study.time_table(), study.spread_table()]
-        tables.append(study.strength_table())
+        learners = study.learners()
+        tables.append(study.strength_table(learners))
         if (compared := study.dqn_table()) is not None:
             tables.append(compared)
         else:
