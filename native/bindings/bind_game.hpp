@@ -9,11 +9,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <ctime>
 #include <memory>
 #include <mutex>
 
 #include "bindings/interruptible.hpp"
+#include "core/clock.hpp"
 #include "core/state.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
@@ -100,12 +100,6 @@ void bind_algorithms(nb::class_<Handle<S>>& cls) {
             return std::make_pair(rows, result.nodes);
         },
         "depth"_a, "control"_a = nb::none());
-}
-
-inline double thread_cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // Independent runs of a search for one player: (run, score, actions, playouts, CPU seconds) for each. Run i has the random

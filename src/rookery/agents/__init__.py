@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
-from rookery.agents.base import Agent, Explanation, ValueAgent
+from rookery.agents import checkers, endgames, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
 
@@ -29,6 +29,11 @@ GENERIC: dict[str, Factory] = {
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
 OF_GAME: dict[str, dict[str, Factory]] = {
+    "checkers": {
+        "q-table": lambda game, **settings: checkers.load_table("random", **settings),
+        "psv": lambda game, **settings: checkers.load_table("psv", **settings),
+        "dqn": lambda game, **settings: checkers.load_dqn(**settings),
+    },
     "endgames": {
         "oracle": lambda game, **settings: endgames.OracleAgent(**settings),
         "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),
@@ -77,4 +82,4 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-__all__ = ["GENERIC", "OF_GAME", "Agent", "Explanation", "ValueAgent", "load", "names"]
+__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "ValueAgent", "load", "names"]

@@ -178,6 +178,26 @@ class CheckersState(_native.checkers.State):
     def __repr__(self) -> str:
         return f"<CheckersState {self}>"
 
+    def text_board(self) -> str:
+        """The board for the terminal: every dark square with its number and what stands on it.
+
+        >>> print(Checkers().parse_state("B:W18,K10:B1,K5,11").text_board())
+               1b    2.    3.    4.
+            5B    6.    7.    8.
+               9.   10W   11b   12.
+           13.   14.   15.   16.
+              17.   18w   19.   20.
+           21.   22.   23.   24.
+              25.   26.   27.   28.
+           29.   30.   31.   32.
+        """
+        kings = set(self.kings)
+        letters = dict.fromkeys(range(1, 33), ".")
+        for letter, squares in (("b", self.black), ("w", self.white)):
+            letters |= {square: letter.upper() if square in kings else letter for square in squares}
+        rows = ["".join(f"{square:5}{letters[square]}" for square in range(4 * r + 1, 4 * r + 5)) for r in range(8)]
+        return "\n".join(("   " if row % 2 == 0 else "") + text for row, text in enumerate(rows))
+
     def svg(self, overlay: Overlay | None = None) -> str:
         margin = 0.3
         canvas = draw.Canvas(8 + 2 * margin, 8 + 2 * margin, f"Checkers {self}")

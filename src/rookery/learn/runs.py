@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,12 +30,12 @@ def save_arrays(path: Path, info: Info, arrays: Arrays) -> None:
 
 def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]]]:
     """Read what `save_arrays` wrote; `info["kind"]` must be the given one. A damaged file raises ValueError."""
+    data = path.read_bytes()  # given a path, numpy leaves a damaged file open
     try:
-        # Read first: given a path, numpy leaves a damaged file open.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         info: Info = json.loads(arrays.pop("info").tobytes())
-    except (zipfile.BadZipFile, KeyError, EOFError, ValueError) as error:
+    except Exception as error:  # numpy, zipfile and what they unpack with raise a dozen kinds for damaged data
         raise ValueError(f"{path} is not a file written by Rookery, or is damaged: {error}") from None
     if info.get("kind") != kind:
         raise ValueError(f"{path} holds {info.get('kind')!r}, not {kind!r}")
