@@ -1,7 +1,7 @@
 """SVG for boards: one style for notebooks, reports, docs and the web page.
 
 A game draws its board on a `Canvas` and ends with `draw_overlay`. Every cell a person can touch is an element with a
-`data-cell` attribute; what must stay upright when the board is turned round carries `data-upright`.
+`data-cell` attribute; what must stay upright when the board is turned round carries its middle as `data-upright`.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def chess_piece(canvas: Canvas, x: float, y: float, piece: str, white: bool = Tr
     transform = f"translate({x - size / 2:g} {y - size / 2:g}) scale({size / 100:g})"
     canvas.add(
         f'<g transform="{transform}" fill="{fill}" stroke="{outline}" stroke-width="3.4" stroke-linejoin="round" '
-        'pointer-events="none" data-upright="">'
+        f'pointer-events="none" data-upright="{x:g} {y:g}">'
     )
     for path in [*_PIECES[piece], _BASE]:
         canvas.add(f'<path d="{path}"/>')

@@ -1,0 +1,3 @@
+export async function runsPage() {}
+export async function runPage() {}
+export async function reportsPage() {}
