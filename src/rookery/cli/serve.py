@@ -49,7 +49,9 @@ def serve(
     if not 1 <= port <= 65535:
         raise ValueError(f"a port is 1 to 65535, not {port}")
     token = None if host in _LOOPBACK else secrets.token_urlsafe(18)
-    app = create_app(Settings(runs, reports, load, token))
+    from rookery.cli import COMMANDS as commands  # all of them, this one included
+
+    app = create_app(Settings(runs, reports, load, token, commands=commands))
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
     progress().print(f"Rookery is at {address}\nCtrl-C stops it.", markup=False, highlight=False, soft_wrap=True)

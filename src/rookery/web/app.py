@@ -13,7 +13,7 @@ import random
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rookery.games import Game
-from rookery.web import plays
+from rookery.web import plays, recipes, reports
 from rookery.web.guard import LOOPBACK, Guard, TooLarge
 from rookery.web.own_games import load_games
 from rookery.web.pool import Pool, TooLong
+from rookery.web.runs import Run, Runs
 from rookery.web.store import Play, Store
 
 STATIC = Path(__file__).parent / "static"
@@ -54,6 +55,10 @@ class Settings:
     workers: int = 2
     """Agents that think at the same time."""
     max_streams: int = 64
+    max_runs: int = 2
+    """Runs at the same time."""
+    commands: Mapping[str, Any] = field(default_factory=dict)
+    """The command line's, from which runs are started."""
 
 
 class Refused(Exception):
@@ -105,6 +110,12 @@ class Fields:
             raise Refused(400, f"{name!r} must be a list of at most {most} texts")
         return value
 
+    def table(self, name: str) -> dict[str, Any]:
+        value = self._data.get(name, {})
+        if not isinstance(value, dict):
+            raise Refused(400, f"{name!r} must be an object")
+        return value
+
     def __contains__(self, name: str) -> bool:
         return self._data.get(name) is not None
 
@@ -118,10 +129,12 @@ class Site:
         self.thinkers = Pool(settings.workers, settings.own_games)
         # Hints, verdicts and puzzles do not wait behind a search.
         self.helpers = Pool(1, settings.own_games)
+        self.runs = Runs(settings.runs, recipes.find(settings.commands), settings.max_runs)
         self.streams = 0
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
 
     async def close(self) -> None:
+        await self.runs.close()
         await self.thinkers.close()
         await self.helpers.close()
         self.store.close()
@@ -293,6 +306,47 @@ class Site:
         asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
         return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
 
+    # Runs and reports
+
+    async def list_runs(self, request: Request) -> Response:
+        offered = [recipe.data() for recipe in self.runs.recipes.values()]
+        return JSONResponse({"runs": self.runs.list(), "recipes": offered})
+
+    async def start_run(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        run = await self.runs.start(fields.text("recipe"), fields.table("options"))
+        return JSONResponse({"id": run.id}, 201)
+
+    async def show_run(self, request: Request) -> Response:
+        row = self.runs.show(request.path_params["id"])
+        if row is None:
+            raise Refused(404, "there is no run with this id")
+        return JSONResponse(row)
+
+    def _run(self, request: Request) -> Run:
+        run = self.runs.get(request.path_params["id"])
+        if run is None:
+            raise Refused(404, "there is no run with this id")
+        return run
+
+    async def stop_run(self, request: Request) -> Response:
+        await self.runs.stop(self._run(request))
+        return JSONResponse({"stopping": True})
+
+    async def resume_run(self, request: Request) -> Response:
+        await self.runs.resume(self._run(request))
+        return JSONResponse({"resumed": True})
+
+    async def list_reports(self, request: Request) -> Response:
+        return JSONResponse({"reports": reports.found(self.settings.reports)})
+
+    async def show_report(self, request: Request) -> Response:
+        page = reports.page(self.settings.reports, request.path_params["id"])
+        if page is None:
+            raise Refused(404, "there is no report with this id")
+        headers = {"content-security-policy": reports.POLICY}
+        return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+
     def stream(
         self, request: Request, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None
     ) -> Response:
@@ -426,6 +480,13 @@ def create_app(settings: Settings) -> Starlette:
         api("/plays/{id}/judge", site.judge, "POST"),
         api("/plays/{id}/record", site.record),
         api("/preview", site.preview, "POST"),
+        api("/runs", site.list_runs),
+        api("/runs", site.start_run, "POST"),
+        api("/runs/{id}", site.show_run),
+        api("/runs/{id}/stop", site.stop_run, "POST"),
+        api("/runs/{id}/resume", site.resume_run, "POST"),
+        api("/reports", site.list_reports),
+        Route("/reports/{id}", site.show_report),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     app = Starlette(

@@ -63,7 +63,7 @@ def explain(request: Row) -> Iterator[Row]:
     for name in stages(request["agent"]):
         why = _agent(name, request["game"], request["variant"]).explain(state)
         ranked = sorted(why.values, key=lambda action: -why.values[action])
-        drawings = [{"svg": d.svg, "caption": d.caption} for d in getattr(why, "drawings", ())]
+        drawings = [{"title": title, "svg": svg} for title, svg in getattr(why, "drawings", ())]
         yield {
             "agent": name,
             "action": why.action,

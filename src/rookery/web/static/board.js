@@ -76,9 +76,10 @@ export class Board {
       if (!place) continue;
       const names = moves.map((move) => move.name);
       const label = names.length > 8 ? `${names.slice(0, 8).join(", ")} and ${names.length - 8} more` : names.join(", ");
-      const classes = ["touch", targets.has(cell) && "target", this.path.includes(cell) && "chosen"].filter(Boolean);
+      const open = moves[0].preview && moves[0].cells[0] === cell && moves[0].cells.length > 1;
+      const classes = ["touch", open && "open", targets.has(cell) && "target", this.path.includes(cell) && "chosen"].filter(Boolean);
       const rect = s("rect", {
-        ...place, rx: 0.1, class: classes.join(" "), "data-touch": cell, tabindex: -1, role: "button", "aria-label": label,
+        ...place, rx: open ? 0.5 : 0.1, class: classes.join(" "), "data-touch": cell, tabindex: -1, role: "button", "aria-label": label,
       });
       rect.addEventListener("click", (event) => this.touch(cell, event.pointerType === "touch"));
       rect.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && this.consider(cell));

@@ -96,7 +96,7 @@ export class Thoughts {
       this.why.append(h("h2", {}, "Why"), h("ul", {}, agent.reasons.map((text) => h("li", {}, text))),
         h("div", { class: "drawings" },
           /<g[^>]*opacity|fill-opacity="0.28"/.test(agent.why_svg) ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
-          agent.drawings.map(({ svg, caption }) => h("figure", {}, drawing(svg, caption), h("figcaption", {}, caption)))));
+          agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title)))));
     }
     if (oracle?.error && agent?.values) this.table.append(h("p", { class: "soft" }, `No exact answer here: ${oracle.error}.`));
   }
