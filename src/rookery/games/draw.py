@@ -7,7 +7,8 @@ A game draws its board on a `Canvas` and ends with `draw_overlay`. Every cell a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -106,21 +107,33 @@ def draw_overlay(
     for cell, label in overlay.labels.items():
         x, y = centre(cell)
         canvas.text(x, y, label, 0.42 if len(label) < 3 else 0.32, extra='font-weight="600"')
-    best = max(overlay.values.values(), default=0.0)
-    for action, value in sorted(overlay.values.items(), key=lambda item: item[1]):
-        cells = state.action_cells(action)
-        if not cells:
-            continue
+    _draw_values(canvas, state, overlay.values, centre)
+    canvas.add("</g>")
+
+
+def _draw_values(
+    canvas: Canvas, state: State, values: Mapping[int, float], centre: Callable[[int], tuple[float, float]]
+) -> None:
+    """A value stands where its action ends; where several end, on the way there, with an arrow. The best have one."""
+    paths = {action: cells for action in values if (cells := state.action_cells(action))}
+    ends = Counter(cells[-1] for cells in paths.values())
+    best = max(values.values(), default=0.0)
+    ranked = sorted(paths, key=lambda action: values[action])
+    for action in ranked:
+        cells = paths[action]
+        if len(cells) > 1 and (values[action] == best or ends[cells[-1]] > 1):
+            arrow(canvas, centre(cells[0]), centre(cells[-1]), 0.9 if values[action] == best else 0.35)
+    for action in ranked:
+        cells = paths[action]
         x, y = centre(cells[-1])
-        if len(cells) > 1:
-            arrow(canvas, centre(cells[0]), (x, y), 0.9 if value == best else 0.35)
-            # On the way, where the values of two actions that end on one cell do not hide each other.
+        if ends[cells[-1]] > 1:
             x0, y0 = centre(cells[0])
             x, y = x0 + 0.6 * (x - x0), y0 + 0.6 * (y - y0)
-        fill = HIGHLIGHTS["good"] if value == best else INK
-        canvas.rect(x - 0.36, y - 0.15, 0.72, 0.3, PAPER, extra='rx="0.08" fill-opacity="0.88"')
-        canvas.text(x, y, f"{value:.3g}", 0.24, fill, 'font-weight="600"')
-    canvas.add("</g>")
+        text = f"{values[action]:.3g}"
+        width = max(0.5, 0.15 * len(text) + 0.16)
+        fill = HIGHLIGHTS["good"] if values[action] == best else INK
+        canvas.rect(x - width / 2, y - 0.16, width, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.9"')
+        canvas.text(x, y, text, 0.24, fill, 'font-weight="600"')
 
 
 def arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], opacity: float = 0.8) -> None:
