@@ -94,12 +94,11 @@ def hint(request: Row) -> Iterator[Row]:
         return
     if state.player() < 0:
         raise ValueError("the game is over")
-    name = request["agent"]
-    why = _agent(name, request["game"], request["variant"]).explain(state)
+    why = _agent(request["agent"], request["game"], request["variant"]).explain(state)
     cells = state.action_cells(why.action)
     preview = getattr(state, "preview_cells", None)
     where = preview(why.action) if preview else cells
-    first = f"Look at the lit square: the move begins there. (By {name}.)" if cells else f"{name} has a move in mind."
+    first = "The move begins on the lit square." if cells else "There is a move worth a look."
     yield {
         "stuck": False,
         "hints": [first, f"Play {state.action_name(why.action)}.", " ".join(why.reasons[:3])],

@@ -32,7 +32,8 @@ class PlayPage {
     this.coach = h("input", { type: "checkbox", id: "coach" });
     this.coach.checked = view.exact && (view.game === "endgames" || Boolean(view.about.puzzle));
 
-    const button = (name, label, act, classes = "") => h("button", { type: "button", class: classes, "aria-label": label, title: label, onclick: act }, name);
+    // A symbol needs a name; words are one.
+    const button = (name, label, act, classes = "") => h("button", { type: "button", class: classes, "aria-label": /[a-z]/.test(name) ? null : label, title: label, onclick: act }, name);
     this.undo = button("↶ Undo", "Take back", () => this.goTo(this.view.undo));
     this.redo = button("↷ Redo", "Play again what was taken back", () => this.goTo(this.view.redo));
     this.hintButton = button("Hint", "A hint; more with every press", () => this.hint());
@@ -44,13 +45,13 @@ class PlayPage {
     this.go = button("Let it move", "Let the agent move", () => this.reply());
     this.hintBox = h("div", { class: "hint", role: "status", "aria-live": "polite", hidden: true });
 
-    this.playPause = button("▶ Run", "Run", () => this.toggle(), "main");
+    this.playPause = button("Run", "Let the agents play", () => this.toggle(), "main");
     this.speed = h("input", { type: "range", id: "speed", min: 0, max: 6, step: 1, value: 3 });
     this.watchBar = h("div", { class: "row watch" },
-      button("⏮", "To the beginning", () => this.pauseAt(0)),
-      button("◀", "One step back", () => this.pauseAt(this.view.undo ?? 0)),
+      button("Start", "To the beginning", () => this.pauseAt(0)),
+      button("Back", "One step back", () => this.pauseAt(this.view.undo ?? 0)),
       this.playPause,
-      button("▶▏", "One step on", () => this.step()),
+      button("Step", "One step on", () => this.step()),
       h("label", { for: "speed" }, "Speed"), this.speed);
 
     this.legalList = h("ul", { class: "moves", "aria-label": "Legal moves" });
@@ -170,8 +171,7 @@ class PlayPage {
     this.stop.hidden = !this.abort || !this.slow;
     this.go.hidden = !person || view.turn !== "agent" || Boolean(this.abort);
     this.watchBar.hidden = person;
-    this.playPause.textContent = this.running ? "⏸ Pause" : "▶ Run";
-    this.playPause.setAttribute("aria-label", this.running ? "Pause" : "Run");
+    this.playPause.textContent = this.running ? "Pause" : "Run";
     this.playPause.disabled = view.turn === "over" && view.redo === null;
   }
 

@@ -93,10 +93,10 @@ export class Thoughts {
     if (agent?.values) {
       const exact = new Map((oracle?.values ?? []).map((row) => [row.action, row.value]));
       this.table.append(table(agent, exact));
-      this.why.append(h("h2", {}, "Why"), h("ul", {}, agent.reasons.map((text) => h("li", {}, text))),
+      this.why.append(...[h("h2", {}, "Why"), reasons(agent.reasons),
         h("div", { class: "drawings" },
           /<g[^>]*opacity|fill-opacity="0.28"/.test(agent.why_svg) ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
-          agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title)))));
+          agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title))))].flat());
     }
     if (oracle?.error && agent?.values) this.table.append(h("p", { class: "soft" }, `No exact answer here: ${oracle.error}.`));
   }
@@ -124,4 +124,11 @@ function table(agent, exact) {
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Move"), h("th", { scope: "col" }, agentName(agent.agent)),
       exact.size ? h("th", { scope: "col" }, "Exact") : null)),
     h("tbody", {}, rows));
+}
+
+/** The first few reasons, and the rest on demand. */
+function reasons(texts) {
+  const items = (some) => some.map((text) => h("li", {}, text));
+  if (texts.length <= 7) return h("ul", {}, items(texts));
+  return [h("ul", {}, items(texts.slice(0, 6))), h("details", {}, h("summary", {}, `${texts.length - 6} more`), h("ul", {}, items(texts.slice(6))))];
 }
