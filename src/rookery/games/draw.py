@@ -114,7 +114,7 @@ def draw_overlay(
 def _draw_values(
     canvas: Canvas, state: State, values: Mapping[int, float], centre: Callable[[int], tuple[float, float]]
 ) -> None:
-    """A value stands where its action ends; where several end, on the way there, with an arrow. The best have one."""
+    """A value stands where its action ends; where several end, a little before, with an arrow. The best have one."""
     paths = {action: cells for action in values if (cells := state.action_cells(action))}
     ends = Counter(cells[-1] for cells in paths.values())
     best = max(values.values(), default=0.0)
@@ -128,12 +128,13 @@ def _draw_values(
         x, y = centre(cells[-1])
         if ends[cells[-1]] > 1:
             x0, y0 = centre(cells[0])
-            x, y = x0 + 0.6 * (x - x0), y0 + 0.6 * (y - y0)
+            back = 0.34 / max(math.hypot(x - x0, y - y0), 0.34)
+            x, y = x - back * (x - x0), y - back * (y - y0)
         text = f"{values[action]:.3g}"
-        width = max(0.5, 0.15 * len(text) + 0.16)
+        width = 0.14 * len(text) + 0.14
         fill = HIGHLIGHTS["good"] if values[action] == best else INK
         canvas.rect(x - width / 2, y - 0.16, width, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.9"')
-        canvas.text(x, y, text, 0.24, fill, 'font-weight="600"')
+        canvas.text(x, y, text, 0.22, fill, 'font-weight="600"')
 
 
 def arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], opacity: float = 0.8) -> None:
