@@ -10,9 +10,8 @@ import asyncio
 import contextlib
 import json
 import random
-import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +21,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rookery.games import Game
 from rookery.web import plays, recipes, reports
+from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, TooLarge
 from rookery.web.own_games import load_games
 from rookery.web.pool import Pool, TooLong
@@ -263,7 +263,7 @@ class Site:
             self.store.save(now)
             return {"event": "view", "view": plays.view(now)}
 
-        return self.stream(request, self.thinkers, asked, finish)
+        return self.stream(self.thinkers, asked, finish)
 
     async def think(self, request: Request) -> Response:
         """What an agent thinks of every move, and why."""
@@ -283,7 +283,7 @@ class Site:
                     self.thoughts.popitem(last=False)
             return {"event": "thought", "ply": play.cursor, "final": row["agent"] == agent} | row
 
-        return self.stream(request, self.thinkers, asked, finish, known)
+        return self.stream(self.thinkers, asked, finish, known)
 
     async def hint(self, request: Request) -> Response:
         fields = await Fields.of(request)
@@ -348,63 +348,35 @@ class Site:
         return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
     def stream(
-        self, request: Request, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None
+        self, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None
     ) -> Response:
         """The answer of a worker as server-sent events, with a sign of life twice a second."""
         if self.streams >= self.settings.max_streams:
             raise Refused(503, f"{self.streams} agents are asked already; try again in a moment")
 
-        async def events() -> AsyncIterator[bytes]:
+        async def rows() -> AsyncGenerator[Row, None]:
             self.streams += 1
             try:
                 if known is not None:
-                    yield _event(finish(known))
+                    yield finish(known)
                     return
-                async for row in self._watched(request, pool, asked):
-                    if "error" in row:
-                        yield _event({"event": "failed", "error": row["error"]})
-                    elif "waiting" in row:
-                        yield _event({"event": "waiting", "seconds": row["waiting"]})
-                    elif "done" not in row:
-                        yield _event(finish(row))
+                answer = with_signs_of_life(pool.ask(asked, self.settings.think_seconds))
+                async with contextlib.aclosing(answer):
+                    async for row in answer:
+                        if "error" in row:
+                            yield {"event": "failed", "error": row["error"]}
+                        elif "waiting" in row:
+                            yield {"event": "waiting", "seconds": row["waiting"]}
+                        elif "done" not in row:
+                            yield finish(row)
             except (Refused, ValueError) as error:
-                yield _event({"event": "failed", "error": str(error)})
+                yield {"event": "failed", "error": str(error)}
             except TooLong as error:
-                yield _event({"event": "failed", "error": f"stopped: {error}"})
+                yield {"event": "failed", "error": f"stopped: {error}"}
             finally:
                 self.streams -= 1
 
-        return StreamingResponse(events(), media_type="text/event-stream")
-
-    async def _watched(self, request: Request, pool: Pool, asked: Row) -> AsyncIterator[Row]:
-        """Rows of the worker; rows of waiting in between; ends when the reader has gone."""
-        begin = time.monotonic()
-        rows = pool.ask(asked, self.settings.think_seconds)
-        task: asyncio.Task[Row] | None = None
-        try:
-            while True:
-                task = task or asyncio.ensure_future(anext(rows))
-                done, _ = await asyncio.wait({task}, timeout=0.5)
-                if not done:
-                    if await request.is_disconnected():
-                        return
-                    yield {"waiting": round(time.monotonic() - begin, 1)}
-                    continue
-                row = task.result()
-                task = None
-                yield row
-        except StopAsyncIteration:
-            return
-        finally:
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration, Exception):
-                    await task
-            await rows.aclose()  # type: ignore[attr-defined]
-
-
-def _event(row: Row) -> bytes:
-    return f"data: {json.dumps(row)}\n\n".encode()
+        return EventStream(rows())
 
 
 def _position(play: Play) -> Row:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +59,14 @@ class Pool:
             self._idle.put_nowait(None)
         self._workers: set[Worker] = set()
 
-    async def ask(self, request: Row, seconds: float) -> AsyncIterator[Row]:
+    async def ask(self, request: Row, seconds: float) -> AsyncGenerator[Row, None]:
         """The rows of the answer as they come. Closing the iterator early ends the search."""
-        worker = await self._idle.get()
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
+        end = asyncio.get_running_loop().time() + seconds
+        try:
+            async with asyncio.timeout_at(end):
+                worker = await self._idle.get()
+        except TimeoutError:
+            raise TooLong(f"every agent is busy, and none was free within {seconds:g} seconds") from None
         finished = False
         try:
             if worker is None or worker.process.returncode is not None:
@@ -71,8 +74,8 @@ class Pool:
                 self._workers.add(worker)
             await worker.send(request)
             while not finished:
-                # A limit for each row: `asyncio.timeout` must not stay open across a yield.
-                row = await asyncio.wait_for(worker.receive(), end - loop.time())
+                async with asyncio.timeout_at(end):  # anew for each row: it must not stay open across a yield
+                    row = await worker.receive()
                 finished = "done" in row or "error" in row
                 yield row
         except TimeoutError:
