@@ -34,14 +34,14 @@ def start(client: TestClient, recipe: str, **options: Any) -> str:
 
 
 def test_a_run_ends_with_curve_and_result(client: TestClient) -> None:
-    run = start(client, "train-tenten-lspi", variant="3x3-three", length=3)
+    run = start(client, "train-endgames-perfect", material="KQK")
     row = wait(client, run, "done", "failed")
     assert row["state"] == "done", row["message"]
-    assert row["curve"]["columns"][:2] == ["update", "mean_rounds"]
-    assert [point[0] for point in row["curve"]["rows"]] == [1, 2, 3]
-    assert row["result"]["mean_rounds"] == row["curve"]["rows"][-1][1]
-    assert str(Path.cwd()) not in row["command"]
-    assert row["command"] == "rookery train tenten lspi --variant 3x3-three --length 3"
+    columns, last = row["curve"]["columns"], row["curve"]["rows"][-1]
+    assert columns[:2] == ["starts", "backups"]
+    assert last[columns.index("exact")] == 1.0
+    assert row["result"]["perfect"] is True
+    assert row["command"] == "rookery train endgames perfect --material KQK"
     assert client.get("/api/runs").json()["runs"][0]["id"] == run
 
 

@@ -126,6 +126,8 @@ def new_play(
     if position:
         play.start, play.actions = read_position(game, position)
         play.cursor = len(play.actions)
+    elif game.players == 2 and game.name not in words.SET_AT_RANDOM:
+        play.start = str(game.initial_state())
     else:
         play.start = str(game.random_start(random.Random(f"{seed} start")))
     draw_chance(play, replay(play).state)

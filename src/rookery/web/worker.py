@@ -62,18 +62,24 @@ def explain(request: Row) -> Iterator[Row]:
         raise ValueError("there is nothing to choose in this position")
     for name in stages(request["agent"]):
         why = _agent(name, request["game"], request["variant"]).explain(state)
-        ranked = sorted(why.values, key=lambda action: -why.values[action])
+        values = {action: _finite(value) for action, value in why.values.items()}
+        ranked = sorted(values, key=lambda action: -values[action])
         drawings = [{"title": title, "svg": svg} for title, svg in getattr(why, "drawings", ())]
         yield {
             "agent": name,
             "action": why.action,
             "name": state.action_name(why.action),
-            "values": [{"action": a, "name": state.action_name(a), "value": why.values[a]} for a in ranked],
+            "values": [{"action": a, "name": state.action_name(a), "value": values[a]} for a in ranked],
             "reasons": why.reasons,
             "values_svg": state.svg(Overlay(values=why.values)),
             "why_svg": state.svg(Overlay(why.overlay.highlights, why.overlay.arrows, why.overlay.labels)),
             "drawings": drawings,
         }
+
+
+def _finite(value: float) -> float:
+    """JSON has no infinity."""
+    return max(-1e300, min(1e300, value)) if value == value else 0.0
 
 
 def choose(request: Row) -> Iterator[Row]:

@@ -30,7 +30,7 @@ export async function setUp(place, query, name) {
       const seen = await post("/preview", body());
       if (mine !== latest) return;
       preview.replaceChildren(drawing(seen.svg, `The position: ${seen.position}`));
-      note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for a start drawn at random.";
+      note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for the usual start.";
       note.classList.remove("wrong");
     } catch (error) {
       if (mine !== latest) return;
