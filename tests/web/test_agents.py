@@ -75,7 +75,9 @@ def test_three_hints_then_stuck(client: TestClient) -> None:
     assert [len(hint["hints"]) for hint in told] == [1, 2, 3]
     assert told[2]["hints"][0] == "The rook on a4 moves first."
     assert (told[0]["cells"], told[1]["cells"]) == ([0], [0, 12])
-    spoiled = next(row["action"] for row in view["legal"] if not solve(_after(view["position"], row["action"])).solvable)
+    spoiled = next(
+        row["action"] for row in view["legal"] if not solve(_after(view["position"], row["action"])).solvable
+    )
     view = post(client, f"{view['id']}/move", {"action": spoiled})
     assert post(client, f"{view['id']}/hint", {"stage": 1}) == {"stuck": True, "hints": [STUCK], "cells": []}
     verdict = post(client, f"{view['id']}/judge", {"ply": 1})

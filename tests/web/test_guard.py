@@ -25,7 +25,9 @@ def error(response: Any) -> tuple[int, str]:
     return response.status_code, data["error"]
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example", "["])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "10.0.0.1", "", "localhost@evil.example", "["]
+)
 def test_a_foreign_host_is_refused(client: TestClient, host: str) -> None:
     assert error(client.get("/api/games", headers={"host": host}))[0] == 421
 
@@ -72,7 +74,9 @@ def test_unknown_things_are_404(client: TestClient) -> None:
     assert error(client.put(f"/api/plays/{view['id']}", json={}))[0] == 405
 
 
-@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/reports/..%2f..%2fx"])
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/reports/..%2f..%2fx"]
+)
 def test_no_file_outside_is_served(client: TestClient, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 404

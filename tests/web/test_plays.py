@@ -202,8 +202,7 @@ def test_the_shown_position_is_drawn_while_it_is_typed(client: TestClient) -> No
     assert good.json()["moves"] == 4
     assert good.json()["svg"].startswith("<svg")
     bad = client.post("/api/preview", json={"game": "solitaire-chess", "position": "R.../.B"})
-    assert bad.status_code == 400
-    assert "expected 4 rows" in bad.json()["error"]
+    assert "expected 4 rows" in bad.json()["problem"]
 
 
 def test_games_are_described(client: TestClient) -> None:

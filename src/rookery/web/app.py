@@ -232,7 +232,10 @@ class Site:
         """A position that is being set up: the drawing, or what is wrong with the text."""
         fields = await Fields.of(request)
         game, _ = self._rules(fields)
-        start, actions = plays.read_position(game, fields.lines("position") or str(game.initial_state()))
+        try:
+            start, actions = plays.read_position(game, fields.lines("position") or str(game.initial_state()))
+        except ValueError as error:  # nothing wrong with the request: the text is still being written
+            return JSONResponse({"problem": " ".join(str(error).split())[:500]})
         state = game.parse_state(start)
         for action in actions:
             state.apply(action)
@@ -347,9 +350,7 @@ class Site:
         headers = {"content-security-policy": reports.POLICY}
         return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
-    def stream(
-        self, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None
-    ) -> Response:
+    def stream(self, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None) -> Response:
         """The answer of a worker as server-sent events, with a sign of life twice a second."""
         if self.streams >= self.settings.max_streams:
             raise Refused(503, f"{self.streams} agents are asked already; try again in a moment")

@@ -272,5 +272,10 @@ def record(play: Play) -> tuple[str, str]:
         return format_pdn([PdnGame(actions, returns[0] if over else None, headers, play.start)]), "game.pdn"
     if isinstance(now.state, MorpionState):
         return now.state.psol(), "game.psol"
-    lines = [f"# {words.title(game)} {play.variant or ''}".strip(), play.start, *now.names[: play.cursor], str(now.state)]
+    lines = [
+        f"# {words.title(game)} {play.variant or ''}".strip(),
+        play.start,
+        *now.names[: play.cursor],
+        str(now.state),
+    ]
     return "\n".join(lines) + "\n", "game.txt"

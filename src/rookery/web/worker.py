@@ -158,7 +158,10 @@ def _judge_endgame(before: EndgamesState, action: int) -> Row:
     if was is not None and was > 0:
         if got is None or got < 0:
             now = "a draw" if got is None else "lost"
-            return {"verdict": "bad", "text": f"{name} threw the win away: it was mate in {moves(was)} with {best}, now it is {now}."}  # noqa: E501
+            return {
+                "verdict": "bad",
+                "text": f"{name} threw the win away: it was mate in {moves(was)} with {best}, now it is {now}.",
+            }  # noqa: E501
         if got > was:
             return {"verdict": "slower", "text": f"{name} still wins, in {moves(got)}; {best} mates in {moves(was)}."}
         return {"verdict": "good", "text": f"{name} is best: mate in {moves(got)}." if got > 1 else f"{name} mates."}

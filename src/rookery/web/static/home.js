@@ -58,9 +58,9 @@ function strong(game) {
 function recent(play) {
   const names = play.players.map(agentName).join(" and ");
   const item = h("li", { class: "card" },
-    h("a", { class: "thumb", href: `#/play/${play.id}`, "aria-label": `Go on with ${play.title}: ${play.status}` }, drawing(play.svg, null)),
+    h("a", { class: "thumb", href: `#/play/${play.id}`, "aria-hidden": "true", tabindex: "-1" }, drawing(play.svg, null)),
     h("div", { class: "card-text" },
-      h("h3", {}, play.title, play.variant ? h("span", { class: "soft" }, ` ${play.variant}`) : null),
+      h("h3", {}, h("a", { href: `#/play/${play.id}` }, play.title), play.variant ? h("span", { class: "soft" }, ` ${play.variant}`) : null),
       h("p", {}, `${play.status}. ${names}.`),
       h("button", {
         class: "quiet", type: "button", "aria-label": `Forget this game of ${play.title}`,

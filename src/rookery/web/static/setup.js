@@ -26,17 +26,15 @@ export async function setUp(place, query, name) {
   let latest = 0;
   async function look() {
     const mine = (latest += 1);
-    try {
-      const seen = await post("/preview", body());
-      if (mine !== latest) return;
-      preview.replaceChildren(drawing(seen.svg, `The position: ${seen.position}`));
-      note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for the usual start.";
-      note.classList.remove("wrong");
-    } catch (error) {
-      if (mine !== latest) return;
-      note.textContent = error.message;
-      note.classList.add("wrong");
+    const seen = await post("/preview", body());
+    if (mine !== latest) return;
+    note.classList.toggle("wrong", Boolean(seen.problem));
+    if (seen.problem) {
+      note.textContent = seen.problem;
+      return;
     }
+    preview.replaceChildren(drawing(seen.svg, `The position: ${seen.position}`));
+    note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for the usual start.";
   }
 
   const form = h("form", {

@@ -14,7 +14,7 @@ export class Thoughts {
     this.layer = options(h("select", { id: "think-layer" }), layers, "agent", (value) => words[value]);
     this.note = h("p", { class: "soft", role: "status" });
     this.stop = h("button", { type: "button", class: "warn", hidden: true, onclick: () => this.cancel() }, "Stop thinking");
-    this.table = h("div", { class: "values" });
+    this.table = h("div", { class: "values", role: "region", "aria-label": "Values of the moves", tabindex: 0 });
     this.why = h("div", { class: "why" });
     this.found = {}; // what the agent and the oracle said about the position that is shown
     this.aborts = [];
