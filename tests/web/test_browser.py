@@ -1,4 +1,4 @@
-"""The page in a real browser: every game played, overlays, hints, reload, keyboard, a narrow screen, a clean console."""
+"""The page in a real browser: every game played, overlays, hints, keyboard, a narrow screen, and a clean console."""
 
 from __future__ import annotations
 
@@ -334,10 +334,8 @@ def test_light_and_dark(open_page: OpenPage) -> None:
 @pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: make axe")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious(open_page: OpenPage, server: Server, theme: str) -> None:
-    page, _ = open_play(
-        open_page, server, {"game": "endgames", "players": ["person", "oracle"], "position": "8/8/8/8/8/1K6/7R/k7 w - - 0 1"},
-        theme=theme,
-    )  # fmt: skip
+    body = {"game": "endgames", "players": ["person", "oracle"], "position": "8/8/8/8/8/1K6/7R/k7 w - - 0 1"}
+    page, _ = open_play(open_page, server, body, theme=theme)
     page.get_by_role("tab", name="What it thinks").click()
     page.get_by_label("Show what it thinks").check()
     page.wait_for_selector(".values table")

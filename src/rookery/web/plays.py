@@ -272,10 +272,6 @@ def record(play: Play) -> tuple[str, str]:
         return format_pdn([PdnGame(actions, returns[0] if over else None, headers, play.start)]), "game.pdn"
     if isinstance(now.state, MorpionState):
         return now.state.psol(), "game.psol"
-    lines = [
-        f"# {words.title(game)} {play.variant or ''}".strip(),
-        play.start,
-        *now.names[: play.cursor],
-        str(now.state),
-    ]
+    heading = f"# {words.title(game)} {play.variant or ''}".strip()
+    lines = [heading, play.start, *now.names[: play.cursor], str(now.state)]
     return "\n".join(lines) + "\n", "game.txt"

@@ -139,10 +139,11 @@ class Runs:
         run.seconds += time.monotonic() - begin
         with contextlib.suppress(ValueError):
             run.result = json.loads(output)
-        # A command may say by its exit code that a goal was missed; it has its result all the same.
-        run.state = (
-            "done" if code == 0 or (code > 0 and run.result) else "stopped" if code in (130, -2, -9) else "failed"
-        )
+        if code in (130, -signal.SIGINT, -signal.SIGKILL):
+            run.state = "stopped"
+        else:
+            # A command may say by its exit code that a goal was missed; it has its result all the same.
+            run.state = "done" if code == 0 or run.result else "failed"
         if run.state == "done":
             run.message = ""
         self._save(run)

@@ -161,7 +161,7 @@ def _judge_endgame(before: EndgamesState, action: int) -> Row:
             return {
                 "verdict": "bad",
                 "text": f"{name} threw the win away: it was mate in {moves(was)} with {best}, now it is {now}.",
-            }  # noqa: E501
+            }
         if got > was:
             return {"verdict": "slower", "text": f"{name} still wins, in {moves(got)}; {best} mates in {moves(was)}."}
         return {"verdict": "good", "text": f"{name} is best: mate in {moves(got)}." if got > 1 else f"{name} mates."}
