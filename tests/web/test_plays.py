@@ -205,6 +205,38 @@ def test_the_shown_position_is_drawn_while_it_is_typed(client: TestClient) -> No
     assert "expected 4 rows" in bad.json()["problem"]
 
 
+@pytest.mark.parametrize(
+    ("game", "before", "cell", "piece", "after"),
+    [
+        ("solitaire-chess", "R.../.B../..N./P...", 15, "Q", "R.../.B../..N./P..Q"),
+        ("solitaire-chess", "R.../.B../..N./P...", 0, ".", "..../.B../..N./P..."),
+        ("endgames", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1", 56, ".", "8/8/8/4k3/8/8/8/4K3 w - - 0 1"),
+        ("endgames", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1", 0, "k", None),  # in check, and White to move
+        ("checkers", "B:W21,K30:B1", 31, "KB", "B:W21,K30:B1,K32"),
+        ("checkers", "B:W21,K30:B1", 0, "turn", "W:W21,K30:B1"),
+        ("checkers", "B:W21,K30:B1", 0, "W", None),  # a man on the last row is a king
+        ("morpion", "(28,28)", 0, "x", None),
+    ],
+)
+def test_positions_are_set_up_by_hand(
+    client: TestClient, game: str, before: str, cell: int, piece: str, after: str | None
+) -> None:
+    body = {"game": game, "position": before, "cell": cell, "piece": piece}
+    seen = client.post("/api/preview", json=body).json()
+    if after is None:
+        assert "problem" in seen
+    else:
+        assert seen["position"] == after
+
+
+def test_blocks_and_hands_are_set_up(client: TestClient) -> None:
+    body = {"game": "tenten", "variant": "3x3-three", "position": "#../.../... 1x1"}
+    block = client.post("/api/preview", json=body | {"cell": 8, "piece": "#"}).json()
+    assert block["position"] == "#../.../..# 1x1"
+    hand = client.post("/api/preview", json=body | {"cell": 9, "piece": "2x1"}).json()
+    assert hand["position"] == "#../.../... 2x1"
+
+
 def test_games_are_described(client: TestClient) -> None:
     rows = client.get("/api/games").json()["games"]
     assert {row["name"] for row in rows} >= set(GAMES)

@@ -26,7 +26,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rookery.games import Game
-from rookery.web import plays, recipes, reports
+from rookery.web import editing, plays, recipes, reports
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, TooLarge
 from rookery.web.own_games import load_games
@@ -232,14 +232,25 @@ class Site:
         """A position that is being set up: the drawing, or what is wrong with the text."""
         fields = await Fields.of(request)
         game, _ = self._rules(fields)
+        text = fields.lines("position") or str(game.initial_state())
         try:
-            start, actions = plays.read_position(game, fields.lines("position") or str(game.initial_state()))
-        except ValueError as error:  # nothing wrong with the request: the text is still being written
+            if "piece" in fields:
+                text = editing.edit(game, text, fields.number("cell", 0, 10_000), fields.text("piece"))
+            start, actions = plays.read_position(game, text)
+        except ValueError as error:  # nothing wrong with the request: the position is still being made
             return JSONResponse({"problem": " ".join(str(error).split())[:500]})
         state = game.parse_state(start)
         for action in actions:
             state.apply(action)
-        return JSONResponse({"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions())})
+        how = editing.editor(game)
+        return JSONResponse(
+            {
+                "position": str(state),
+                "svg": state.svg(),
+                "moves": len(state.legal_actions()),
+                "pieces": how.pieces if how else {},
+            }
+        )
 
     def _check_ply(self, play: Play, fields: Fields) -> None:
         if fields.number("ply", 0, 10**6, play.cursor) != play.cursor:

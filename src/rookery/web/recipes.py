@@ -109,7 +109,7 @@ def _of_command(verb: str, game: str, function: Command) -> Iterable[Recipe]:
             options += [option] if option else []
     title = words.TITLES.get(game, game)
     about = (function.__doc__ or "").strip().splitlines()[0]
-    file = "best.psol" if verb == "search" else None
+    file = "search.json" if verb == "search" else None
     for method in methods or ("",):
         command = (verb, game, method) if method else (verb, game)
         yield Recipe(command, game, f"{title}: {method or verb}", about, tuple(options), resumable, file)

@@ -18,7 +18,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ MAX_ROWS = 2000
 MAX_FILE = 20 * 2**20
 STOP_SECONDS = 20.0
 """A run that does not end by itself so long after it was asked to is killed."""
-_CURVES = ("metrics.jsonl", "curve.csv")
+_CURVES = ("metrics.jsonl", "curve.csv", "search.json")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|[\x00-\x08\x0b-\x1f]")
 
 
@@ -249,12 +249,10 @@ def read_curve(folder: Path) -> dict[str, Any] | None:
     """The numbers a run wrote so far: names of the columns and rows."""
     for name in _CURVES:
         file = folder / name
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             if file.stat().st_size > MAX_FILE:
                 continue
-            lines = file.read_text(encoding="utf-8").splitlines()
-            rows = _json_rows(lines) if name.endswith(".jsonl") else [_numbers(row) for row in csv.DictReader(lines)]
-            rows = [row for row in rows if row]
+            rows = [row for row in _READERS[file.suffix](file.read_text(encoding="utf-8")) if row]
             if rows:
                 step = -(-len(rows) // MAX_ROWS)
                 columns = [key for key in rows[-1] if all(key in row for row in rows)]
@@ -263,21 +261,40 @@ def read_curve(folder: Path) -> dict[str, Any] | None:
     return None
 
 
-def _json_rows(lines: list[str]) -> list[dict[str, float]]:
+Rows = list[dict[str, float]]
+
+
+def _metrics(text: str) -> Rows:
+    """One JSON object a line."""
     rows = []
-    for line in lines:
+    for line in text.splitlines():
         with contextlib.suppress(ValueError):  # the last line may be half written
-            data = json.loads(line)
-            rows.append({k: v for k, v in data.items() if isinstance(v, (int, float)) and not isinstance(v, bool)})
+            rows.append(_numbers(json.loads(line)))
     return rows
 
 
-def _numbers(row: Mapping[str, str]) -> dict[str, float]:
-    found = {}
-    for key, value in row.items():
-        with contextlib.suppress(ValueError, TypeError):
-            found[key] = float(value)
-    return found
+def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    return {key: v for key, v in data.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+
+
+def _table(text: str) -> Rows:
+    """A CSV file with a line of names."""
+    rows = []
+    for line in csv.DictReader(text.splitlines()):
+        found = {}
+        for key, value in line.items():
+            with contextlib.suppress(ValueError, TypeError):
+                found[key] = float(value)
+        rows.append(found)
+    return rows
+
+
+def _search(text: str) -> Rows:
+    """What a search writes: when it found something better."""
+    return [{"seconds": seconds, "score": score} for seconds, score in json.loads(text)["history"]]
+
+
+_READERS: dict[str, Callable[[str], Rows]] = {".jsonl": _metrics, ".csv": _table, ".json": _search}
 
 
 def best_game(folder: Path) -> dict[str, Any] | None:

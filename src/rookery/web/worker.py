@@ -64,7 +64,7 @@ def explain(request: Row) -> Iterator[Row]:
         why = _agent(name, request["game"], request["variant"]).explain(state)
         values = {action: _finite(value) for action, value in why.values.items()}
         ranked = sorted(values, key=lambda action: -values[action])
-        drawings = [{"title": title, "svg": svg} for title, svg in getattr(why, "drawings", ())]
+        drawings = [{"title": drawing.title, "svg": drawing.svg} for drawing in getattr(why, "drawings", ())]
         yield {
             "agent": name,
             "action": why.action,

@@ -1,7 +1,8 @@
 // A new game: variant, players, level, and a position of one's own. Also what a shared link opens.
 
 import { get, post } from "./api.js";
-import { agentName, drawing, h, options } from "./dom.js";
+import { Board } from "./board.js";
+import { agentName, h, options } from "./dom.js";
 import { opponent, start } from "./home.js";
 
 const LEVELS = ["beginner", "intermediate", "advanced", "expert", "solo"];
@@ -20,10 +21,14 @@ export async function setUp(place, query, name) {
   const position = h("textarea", { id: "position", rows: 3, spellcheck: "false", "aria-describedby": "position-note" });
   position.value = query.get("position") ?? "";
   const note = h("p", { id: "position-note", class: "soft", role: "status" });
-  const preview = h("div", { class: "board preview-board" });
+  const piece = h("select", { id: "piece" });
+  const turn = h("button", { type: "button", onclick: () => edit(0, "turn") }, "Other side to move");
+  const board = new Board((cell) => edit(cell, piece.value));
+  const palette = h("div", { class: "row palette" }, field("Touch the board to put there", piece), game.players === 2 ? turn : null);
   const body = () => ({ game: name, variant: variant.value || null, position: position.value.trim() || null });
 
   let latest = 0;
+  let shown = "";
   async function look() {
     const mine = (latest += 1);
     const seen = await post("/preview", body());
@@ -33,8 +38,23 @@ export async function setUp(place, query, name) {
       note.textContent = seen.problem;
       return;
     }
-    preview.replaceChildren(drawing(seen.svg, `The position: ${seen.position}`));
+    palette.hidden = !Object.keys(seen.pieces).length;
+    if (piece.options.length !== Object.keys(seen.pieces).length) options(piece, Object.keys(seen.pieces), null, (key) => seen.pieces[key]);
+    shown = seen.position;
+    const cells = palette.hidden ? [] : [...seen.svg.matchAll(/data-cell="(\d+)"/g)].map((match) => Number(match[1]));
+    board.show(seen.svg, `The position: ${seen.position}`, cells.map((cell) => ({ action: cell, name: `Square ${cell + 1}`, cells: [cell] })));
     note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for the usual start.";
+  }
+
+  /** Put something on the board; what makes no position is refused with the reason. */
+  async function edit(cell, what) {
+    const seen = await post("/preview", { ...body(), position: shown, cell, piece: what });
+    if (!seen.problem) position.value = seen.position;
+    await look();
+    if (seen.problem) {
+      note.textContent = seen.problem;
+      note.classList.add("wrong");
+    }
   }
 
   const form = h("form", {
@@ -55,7 +75,7 @@ export async function setUp(place, query, name) {
   );
   variant.addEventListener("change", look);
   position.addEventListener("input", look);
-  place.append(h("h1", {}, game.title), h("p", { class: "lead" }, game.blurb), h("div", { class: "two" }, preview, form));
+  place.append(h("h1", {}, game.title), h("p", { class: "lead" }, game.blurb), h("div", { class: "two" }, h("div", { class: "preview-board" }, board.element, palette), form));
   await look();
 }
 
