@@ -77,9 +77,10 @@ export class Board {
       const names = moves.map((move) => move.name);
       const label = names.length > 8 ? `${names.slice(0, 8).join(", ")} and ${names.length - 8} more` : names.join(", ");
       const open = moves[0].preview && moves[0].cells[0] === cell && moves[0].cells.length > 1;
-      const classes = ["touch", open && "open", targets.has(cell) && "target", this.path.includes(cell) && "chosen"].filter(Boolean);
+      if (open) this.layer.append(s("circle", { cx: place.x + place.width / 2, cy: place.y + place.height / 2, r: 0.14, class: "open" }));
+      const classes = ["touch", targets.has(cell) && "target", this.path.includes(cell) && "chosen"].filter(Boolean);
       const rect = s("rect", {
-        ...place, rx: open ? 0.5 : 0.1, class: classes.join(" "), "data-touch": cell, tabindex: -1, role: "button", "aria-label": label,
+        ...place, rx: 0.1, class: classes.join(" "), "data-touch": cell, tabindex: -1, role: "button", "aria-label": label,
       });
       rect.addEventListener("click", (event) => this.touch(cell, event.pointerType === "touch"));
       rect.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && this.consider(cell));
@@ -91,14 +92,18 @@ export class Board {
       rect.addEventListener("blur", () => this.waiting === null && this.mark([]));
       this.layer.append(rect);
     }
-    const first = this.layer.querySelector(".chosen") ?? this.layer.firstElementChild;
+    const first = this.layer.querySelector(".chosen") ?? this.layer.querySelector(".touch");
     if (first) this.rove(first);
     this.mark([]);
   }
 
   /** One stop for the tab key; arrows go from cell to cell. */
   rove(rect) {
-    for (const other of this.layer.children) other.setAttribute("tabindex", other === rect ? 0 : -1);
+    for (const other of this.touchable()) other.setAttribute("tabindex", other === rect ? 0 : -1);
+  }
+
+  touchable() {
+    return this.layer.querySelectorAll(".touch");
   }
 
   focus(cell) {
@@ -217,7 +222,7 @@ export class Board {
     };
     const [x0, y0] = centre(from);
     let best = null;
-    for (const rect of this.layer.children) {
+    for (const rect of this.touchable()) {
       const [x, y] = centre(rect);
       const along = (x - x0) * dx + (y - y0) * dy;
       const aside = Math.abs((x - x0) * dy) + Math.abs((y - y0) * dx);

@@ -3,6 +3,8 @@
 import { get, post, remove } from "./api.js";
 import { agentName, drawing, h } from "./dom.js";
 
+const SHOWN = 6; // games in progress, before one asks for more
+
 export async function home(place) {
   const [{ games, today }, { plays }] = await Promise.all([get("/games"), get("/plays")]);
   place.append(
@@ -14,8 +16,18 @@ export async function home(place) {
     h("ul", { class: "cards", "aria-labelledby": "games-title" }, games.map(card)),
   );
   if (plays.length) {
-    const list = h("ul", { class: "cards small", "aria-labelledby": "recent-title" }, plays.map((play) => recent(play)));
+    const list = h("ul", { class: "cards small", "aria-labelledby": "recent-title" }, plays.slice(0, SHOWN).map(recent));
     place.append(h("h2", { id: "recent-title" }, "Go on with"), list);
+    if (plays.length > SHOWN) {
+      const more = h("button", {
+        type: "button", class: "more",
+        onclick: () => {
+          list.append(...plays.slice(SHOWN).map(recent));
+          more.remove();
+        },
+      }, `${plays.length - SHOWN} more`);
+      place.append(more);
+    }
   }
 }
 

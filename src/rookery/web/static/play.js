@@ -2,7 +2,8 @@
 
 import { get, post, stream } from "./api.js";
 import { Board } from "./board.js";
-import { agentName, copy, drawing, h, options, toast } from "./dom.js";
+import { agentName, copy, h, options, toast } from "./dom.js";
+import { start } from "./home.js";
 import { Thoughts } from "./think.js";
 
 export async function playPage(place, query, id) {
@@ -43,6 +44,10 @@ class PlayPage {
     });
     this.stop = button("Stop", "Stop the agent", () => this.abort?.abort(), "warn");
     this.go = button("Let it move", "Let the agent move", () => this.reply());
+    this.again = button("New game", "Another game of this kind", () => {
+      const { game, variant, players, about } = this.view;
+      start({ game, variant, players, puzzle: about.puzzle === "daily" ? "expert" : about.puzzle ?? null });
+    });
     this.hintBox = h("div", { class: "hint", role: "status", "aria-live": "polite", hidden: true });
 
     this.playPause = button("Run", "Let the agents play", () => this.toggle(), "main");
@@ -59,7 +64,7 @@ class PlayPage {
     this.thoughts = new Thoughts(this);
     this.notation = h("textarea", { id: "notation", rows: 2, readonly: true, spellcheck: "false" });
 
-    const tools = h("div", { class: "row tools", role: "group", "aria-label": "Tools" }, this.undo, this.redo, this.hintButton, one ? null : this.flipButton, this.go, this.stop);
+    const tools = h("div", { class: "row tools", role: "group", "aria-label": "Tools" }, this.undo, this.redo, this.hintButton, one ? null : this.flipButton, this.go, this.stop, this.again);
     const name = view.variant ? `${view.title} ${view.variant}` : view.title;
     const about = view.about.puzzle === "daily" ? `Puzzle of ${view.about.day}` : view.about.puzzle ? `${view.about.puzzle} puzzle` : "";
     this.element = h("div", { class: "play" },
@@ -170,6 +175,7 @@ class PlayPage {
     this.hintButton.disabled = view.turn !== "person";
     this.stop.hidden = !this.abort || !this.slow;
     this.go.hidden = !person || view.turn !== "agent" || Boolean(this.abort);
+    this.again.hidden = view.turn !== "over";
     this.watchBar.hidden = person;
     this.playPause.textContent = this.running ? "Pause" : "Run";
     this.playPause.disabled = view.turn === "over" && view.redo === null;

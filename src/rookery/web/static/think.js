@@ -14,6 +14,7 @@ export class Thoughts {
     this.layer = options(h("select", { id: "think-layer" }), layers, "agent", (value) => words[value]);
     this.note = h("p", { class: "soft", role: "status" });
     this.stop = h("button", { type: "button", class: "warn", hidden: true, onclick: () => this.cancel() }, "Stop thinking");
+    this.exact = h("p", { class: "soft small-text" });
     this.table = h("div", { class: "values", role: "region", "aria-label": "Values of the moves", tabindex: 0 });
     this.why = h("div", { class: "why" });
     this.found = {}; // what the agent and the oracle said about the position that is shown
@@ -25,7 +26,7 @@ export class Thoughts {
       h("div", { class: "check" }, this.on, h("label", { for: "think" }, "Show what it thinks")),
       h("div", { class: "field" }, h("label", { for: "think-agent" }, "Agent"), this.agent),
       h("div", { class: "field" }, h("label", { for: "think-layer" }, "On the board"), this.layer),
-      this.note, this.stop, this.table, this.why);
+      this.note, this.stop, this.table, this.exact, this.why);
   }
 
   /** The drawing of the board with values on it, if they are asked for and known. */
@@ -98,7 +99,7 @@ export class Thoughts {
           /<g[^>]*opacity|fill-opacity="0.28"/.test(agent.why_svg) ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
           agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title))))].flat());
     }
-    if (oracle?.error && agent?.values) this.table.append(h("p", { class: "soft" }, `No exact answer here: ${oracle.error}.`));
+    this.exact.textContent = oracle?.error && agent?.values ? `No exact answer here: ${oracle.error}.` : "";
   }
 
   close() {
