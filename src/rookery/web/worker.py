@@ -107,7 +107,7 @@ def hint(request: Row) -> Iterator[Row]:
     first = "The move begins on the lit square." if cells else "There is a move worth a look."
     yield {
         "stuck": False,
-        "hints": [first, f"Play {state.action_name(why.action)}.", " ".join(why.reasons[:3])],
+        "hints": [first, f"Play {state.action_name(why.action)}.", "; ".join(why.reasons[:3]) + "."],
         "cells": [cells[:1], where, where],
     }
 
@@ -198,7 +198,10 @@ def answer(request: Row) -> Iterator[Row]:
         yield from TASKS[request["task"]](request)
         yield {"done": True}
     except (ValueError, OSError) as error:
-        yield {"error": " ".join(str(error).split())[:500]}
+        # The system's own errors name files of this machine; ours are sentences.
+        system = isinstance(error, OSError) and error.errno is not None
+        sentence = "a file that the agent needs cannot be read" if system else " ".join(str(error).split())[:500]
+        yield {"error": sentence}
     except Exception as error:  # a defect: the log has it whole, the page one sentence
         sys.excepthook(type(error), error, error.__traceback__)
         yield {"error": f"the agent failed ({type(error).__name__})"}
