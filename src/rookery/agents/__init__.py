@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
-from rookery.agents.base import Agent, Explanation, ValueAgent
+from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
 
@@ -77,4 +77,4 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-__all__ = ["GENERIC", "OF_GAME", "Agent", "Explanation", "ValueAgent", "load", "names"]
+__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "ValueAgent", "load", "names"]

@@ -10,6 +10,15 @@ from rookery.games import Overlay, State
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A picture that goes with an explanation: as SVG, and as text for the terminal."""
+
+    title: str
+    svg: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why an agent would play a move, in data that can be printed and drawn."""
 
@@ -19,6 +28,9 @@ class Explanation:
     reasons: list[str]
     """Sentences for people."""
     overlay: Overlay = field(default_factory=Overlay)
+    """What to draw on the position itself."""
+    drawings: list[Drawing] = field(default_factory=list)
+    """Other boards that belong to the reasons."""
 
 
 class Agent(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
@@ -12,6 +13,7 @@ from tyro.conf import Positional
 
 from rookery import agents, arena, load
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
+from rookery.files import write_text
 from rookery.games import TERMINAL, Game, State, play_chance
 
 AgentName = Annotated[str, Positional, tyro.conf.arg(metavar="AGENT")]
@@ -116,6 +118,7 @@ def explain(
     *,
     agent: str,
     variant: str | None = None,
+    svg: Path | None = None,
     common: Options = DEFAULTS,
 ) -> Answer:
     """What an agent would play in a position, what it thinks of every move, and why.
@@ -127,25 +130,37 @@ def explain(
         position: In the game's text form; `-` reads many from standard input, one a line.
         agent: Such as lspi, best, mcts:simulations=500; `rookery games` lists them.
         variant: Variant of the game.
+        svg: Folder for drawings of the position and of what the reasons speak of.
     """
     rules = load(game, variant)
     asked = agents.load(agent, rules)
 
-    def answer(state: State) -> dict[str, Any]:
+    def answer(state: State) -> tuple[dict[str, Any], agents.Explanation]:
         if state.player() < 0:
             raise ValueError(f"there is nothing to choose in {state}")
         why = asked.explain(state)
         values = {state.action_name(action): value for action, value in why.values.items()}
-        return {"action": state.action_name(why.action), "values": values, "reasons": why.reasons}
+        return {"action": state.action_name(why.action), "values": values, "reasons": why.reasons}, why
 
     if position == "-":
-        return Answer({"position": text} | answer(state) for text, state in positions_from_stdin(rules))
-    data = answer(rules.parse_state(position))
+        if svg:
+            raise ValueError("--svg draws one position; name it instead of -")
+        return Answer({"position": text} | answer(state)[0] for text, state in positions_from_stdin(rules))
+    asked_about = rules.parse_state(position)
+    data, why = answer(asked_about)
+    if svg:
+        write_text(svg / "position.svg", asked_about.svg(why.overlay))
+        for number, drawing in enumerate(why.drawings, 1):
+            write_text(svg / f"{number}.svg", drawing.svg)
 
     def show(console: Console) -> None:
         console.print(f"{agent} plays {data['action']}", markup=False)
         for reason in data["reasons"]:
             console.print(f"  {reason}", markup=False, highlight=False)
+        for drawing in why.drawings:
+            console.print(f"\n{drawing.title}\n{drawing.text}", markup=False, highlight=False)
+        if svg:
+            console.print(f"drawn in {svg}")
 
     return Answer(data, show)
 
