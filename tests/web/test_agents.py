@@ -44,6 +44,14 @@ def test_values_are_the_agents_own(client: TestClient) -> None:
     assert "data-cell" in thought["values_svg"]
 
 
+def test_drawings_of_an_explanation_are_sent(client: TestClient) -> None:
+    view = create(client, "tenten", seed=1)
+    [thought] = think(client, view, "lspi")
+    [drawing] = thought["drawings"]
+    assert "feature" in drawing["title"]
+    assert "largest blank rectangle" in drawing["svg"]
+
+
 def test_a_search_shows_what_it_has_so_far(client: TestClient) -> None:
     view = create(client, "checkers")
     thoughts = think(client, view, "minimax:depth=4")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 import webbrowser
 from pathlib import Path
 from threading import Timer
@@ -11,8 +12,6 @@ from typing import Annotated
 import tyro
 
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(
@@ -44,20 +43,28 @@ def serve(
         import uvicorn
 
         from rookery.web.app import Settings, create_app
+        from rookery.web.guard import LOOPBACK
     except ImportError as error:
         raise ValueError(f"the web page needs more packages: pip install 'rookery[web]' ({error})") from None
     if not 1 <= port <= 65535:
         raise ValueError(f"a port is 1 to 65535, not {port}")
-    token = None if host in _LOOPBACK else secrets.token_urlsafe(18)
+    token = None if host in LOOPBACK else secrets.token_urlsafe(18)
     from rookery.cli import COMMANDS as commands  # all of them, this one included
 
-    app = create_app(Settings(runs, reports, load, token, commands=commands))
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    hosts = LOOPBACK | {socket.gethostname().lower()}
+    app = create_app(Settings(runs, reports, load, token, hosts, commands=commands))
+    everywhere = host in ("0.0.0.0", "::")
+    name = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    try:
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}; choose others") from None
     progress().print(f"Rookery is at {address}\nCtrl-C stops it.", markup=False, highlight=False, soft_wrap=True)
     if open:
         Timer(1.0, webbrowser.open, [address]).start()
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=3)
+    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=3)
+    uvicorn.Server(config).run([listener])
     return Answer({"address": address}, lambda console: console.print("stopped"))
 
 

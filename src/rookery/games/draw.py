@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -74,6 +74,23 @@ def text_board(text: str) -> str:
     for i, line in enumerate(lines):
         canvas.text(canvas.width / 2, 0.8 + 0.6 * i, line, 0.5, extra='font-family="ui-monospace, monospace"')
     return canvas.render()
+
+
+def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
+    """Signed numbers as bars to the right and to the left of a line."""
+    canvas = Canvas(13.5, 0.7 * len(rows) + 0.6, title)
+    most = max((abs(value) for _, value in rows), default=0.0) or 1.0
+    zero, width = 10.4, 2.8
+    for i, (label, value) in enumerate(rows):
+        y = 0.65 + 0.7 * i
+        place = f'x="7.2" y="{y + 0.13:g}" text-anchor="end"'
+        canvas.add(f'<text {place} font-size="0.38" fill="{INK}">{escape(label[:40])}</text>')
+        length = width * abs(value) / most
+        colour = HIGHLIGHTS["good" if value > 0 else "bad"]
+        canvas.rect(zero - (length if value < 0 else 0), y - 0.2, length, 0.4, colour, extra='rx="0.05"')
+        canvas.text(zero + (0.8 if value < 0 else -0.8), y, f"{value:+.3g}", 0.34)
+    canvas.line(zero, 0.25, zero, canvas.height - 0.25, LINE, 0.03)
+    return canvas.render(32)
 
 
 def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = 0.5, first_dark: bool = False) -> None:

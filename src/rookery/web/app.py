@@ -154,11 +154,9 @@ class Site:
         rows = []
         for play in self.store.recent(24):
             try:
-                seen = plays.view(play)
+                rows.append(plays.card(play))
             except ValueError:
                 continue  # of a game that is not loaded this time
-            keys = ("id", "game", "variant", "title", "players", "status", "turn", "svg", "about")
-            rows.append({key: seen[key] for key in keys} | {"updated": play.updated})
         return JSONResponse({"plays": rows})
 
     async def create(self, request: Request) -> Response:
@@ -303,10 +301,7 @@ class Site:
         fields = await Fields.of(request)
         stage = fields.number("stage", 1, 3)
         play = self.play(request)
-        game = plays.rules(play.game, play.variant)
-        names = plays.offered_agents(game)
-        agent = "best" if "best" in names else "mcts:simulations=1000"
-        told = await self.helpers.one({"task": "hint", "agent": agent} | _position(play), 20)
+        told = await self.helpers.one({"task": "hint"} | _position(play), 20)
         shown = min(stage, len(told["hints"]))
         return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
 

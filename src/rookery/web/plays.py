@@ -19,6 +19,8 @@ from rookery.web import words
 from rookery.web.store import Play
 
 PERSON = "person"
+NAMED = 200
+"""Moves before and after the one that is shown whose names are sent: a game of 1010! may have thousands."""
 MAX_ACTIONS = 20_000
 """A game that lasts longer is not kept."""
 _SETTING = re.compile(r"[a-z_]{1,20}=-?[0-9]{1,7}(\.[0-9]{1,6})?")
@@ -80,10 +82,15 @@ def describe_games() -> list[dict[str, Any]]:
                 "sides": list(game.sides[: game.players]),
                 "agents": offered_agents(game),
                 "exact": "oracle" in agents.names(game),
-                "svg": game.random_start(random.Random(3)).svg(),
+                "svg": _thumbnail(name),
             }
         )
     return rows
+
+
+@lru_cache(maxsize=64)
+def _thumbnail(name: str) -> str:
+    return rules(name, None).random_start(random.Random(3)).svg()
 
 
 @dataclass
@@ -94,8 +101,8 @@ class Replay:
     """At the cursor."""
     last: list[int]
     """Cells of the last action of a player before the cursor."""
-    names: list[str]
-    """Of all actions, those after the cursor included."""
+    names: dict[int, str]
+    """Of the actions near the cursor, by the ply they lead to."""
     movers: list[int]
     """Who acted at each ply, and after them who is to act at the end."""
 
@@ -103,11 +110,12 @@ class Replay:
 def replay(play: Play) -> Replay:
     state = rules(play.game, play.variant).parse_state(play.start)
     shown, last = state.clone(), list[int]()
-    names, movers = [], []
+    names, movers = {}, []
     for ply, action in enumerate(play.actions, start=1):
         mover = state.player()
         movers.append(mover)
-        names.append(state.action_name(action))
+        if play.cursor - NAMED < ply <= play.cursor + NAMED and mover != CHANCE:
+            names[ply] = state.action_name(action)
         if mover != CHANCE and ply <= play.cursor:
             last = state.action_cells(action)
         state.apply(action)
@@ -221,11 +229,7 @@ def view(play: Play) -> dict[str, Any]:
             row["preview"] = preview(action)
         legal.append(row)
     known = stops(play, now.movers)
-    history = [
-        {"ply": ply + 1, "name": name, "player": mover}
-        for ply, (name, mover) in enumerate(zip(now.names, now.movers, strict=False))
-        if mover != CHANCE
-    ]
+    history = [{"ply": ply, "name": name, "player": now.movers[ply - 1]} for ply, name in now.names.items()]
     return {
         "id": play.id,
         "game": play.game,
@@ -251,6 +255,19 @@ def view(play: Play) -> dict[str, Any]:
     }
 
 
+def card(play: Play) -> dict[str, Any]:
+    """What a list of games shows of one."""
+    now = replay(play)
+    return {
+        "id": play.id,
+        "variant": play.variant,
+        "title": words.title(now.state.game),
+        "players": play.players,
+        "status": words.status(now.state, play.players),
+        "svg": board(now.state, now.last),
+    }
+
+
 def board(state: State, last: list[int]) -> str:
     """The drawing, with the last move marked in games that do not show it themselves."""
     if not last or hasattr(state, "preview_cells"):
@@ -272,6 +289,9 @@ def record(play: Play) -> tuple[str, str]:
         return format_pdn([PdnGame(actions, returns[0] if over else None, headers, play.start)]), "game.pdn"
     if isinstance(now.state, MorpionState):
         return now.state.psol(), "game.psol"
+    names, state = list[str](), start
+    for action in actions:
+        names.append(state.action_name(action))
+        state.apply(action)
     heading = f"# {words.title(game)} {play.variant or ''}".strip()
-    lines = [heading, play.start, *now.names[: play.cursor], str(now.state)]
-    return "\n".join(lines) + "\n", "game.txt"
+    return "\n".join([heading, play.start, *names, str(state)]) + "\n", "game.txt"

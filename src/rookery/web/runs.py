@@ -64,6 +64,7 @@ class Runs:
         self._own = folder / "web"
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._processes: dict[str, asyncio.subprocess.Process] = {}
+        self._asked_to_stop: set[str] = set()
         self._runs = {run.id: run for run in self._read()}
 
     def _read(self) -> list[Run]:
@@ -95,12 +96,15 @@ class Runs:
             raise ValueError(f"the run is {run.state}; only one that was stopped goes on")
         if not run.resumable:
             raise ValueError("this command cannot go on where it was; start it anew")
-        self._launch(run, [*run.command, "--resume"])
+        # A run that was stopped before it saved anything begins anew.
+        saved = any(file.name != "run.json" for file in (self._own / run.id).iterdir())
+        self._launch(run, [*run.command, "--resume"] if saved else run.command)
 
     def _launch(self, run: Run, command: Sequence[str]) -> None:
         if len(self._tasks) >= self.most:
             raise ValueError(f"{len(self._tasks)} runs are under way already; stop one first")
         run.state, run.message = "running", ""
+        self._asked_to_stop.discard(run.id)
         (self._own / run.id).mkdir(parents=True, exist_ok=True)
         self._runs[run.id] = run
         self._save(run)
@@ -139,7 +143,7 @@ class Runs:
         run.seconds += time.monotonic() - begin
         with contextlib.suppress(ValueError):
             run.result = json.loads(output)
-        if code in (130, -signal.SIGINT, -signal.SIGKILL):
+        if code and (run.id in self._asked_to_stop or code == 130):
             run.state = "stopped"
         else:
             # A command may say by its exit code that a goal was missed; it has its result all the same.
@@ -164,12 +168,14 @@ class Runs:
         process = self._processes.get(run.id)
         if process is None:
             raise ValueError(f"the run is {run.state} already")
+        self._asked_to_stop.add(run.id)
         _signal(process, signal.SIGINT)
         asyncio.get_running_loop().call_later(STOP_SECONDS, _signal, process, signal.SIGKILL)
 
     async def close(self) -> None:
         """Stop all runs; they can be resumed."""
-        for process in self._processes.values():
+        for run_id, process in self._processes.items():
+            self._asked_to_stop.add(run_id)
             _signal(process, signal.SIGINT)
         if self._tasks:
             await asyncio.wait(set(self._tasks.values()), timeout=10)

@@ -6,6 +6,7 @@ the key `done` or `error`. Whoever started it stops a search by killing it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from rookery import agents
-from rookery.agents import Agent
+from rookery.agents import Agent, Explanation
 from rookery.exact import endgames as exact_endgames
+from rookery.exact.solitaire_chess import solve
 from rookery.exact.solitaire_puzzles import LEVELS, STUCK, hints, make_puzzles, make_solo_puzzles
 from rookery.games import Overlay, State
 from rookery.games.endgames import EndgamesState
@@ -64,7 +66,7 @@ def explain(request: Row) -> Iterator[Row]:
         why = _agent(name, request["game"], request["variant"]).explain(state)
         values = {action: _finite(value) for action, value in why.values.items()}
         ranked = sorted(values, key=lambda action: -values[action])
-        drawings = [{"title": drawing.title, "svg": drawing.svg} for drawing in getattr(why, "drawings", ())]
+        drawings = [{"title": drawing.title, "svg": drawing.svg} for drawing in why.drawings]
         yield {
             "agent": name,
             "action": why.action,
@@ -95,12 +97,12 @@ def hint(request: Row) -> Iterator[Row]:
     if isinstance(state, SolitaireChessState):
         told = hints(state)
         stuck = told == (STUCK,)
-        cells = [] if len(told) < 3 else state.action_cells(exact_first_move(state))
+        cells = [] if len(told) < 3 else state.action_cells(_first_move(state))
         yield {"stuck": stuck, "hints": list(told), "cells": [cells[:1], cells, cells] if cells else [[]]}
         return
     if state.player() < 0:
         raise ValueError("the game is over")
-    why = _agent(request["agent"], request["game"], request["variant"]).explain(state)
+    why = _helper(request, state)
     cells = state.action_cells(why.action)
     preview = getattr(state, "preview_cells", None)
     where = preview(why.action) if preview else cells
@@ -112,9 +114,17 @@ def hint(request: Row) -> Iterator[Row]:
     }
 
 
-def exact_first_move(state: SolitaireChessState) -> int:
-    from rookery.exact.solitaire_chess import solve
+def _helper(request: Row, state: State) -> Explanation:
+    """What the first of the strongest agents says that can answer here."""
+    known = agents.names(state.game)
+    for name in ("oracle", "best"):
+        if name in known:
+            with contextlib.suppress(ValueError, OSError):
+                return _agent(name, request["game"], request["variant"]).explain(state)
+    return _agent("mcts:simulations=1000", request["game"], request["variant"]).explain(state)
 
+
+def _first_move(state: SolitaireChessState) -> int:
     moves = solve(state).moves
     assert moves
     return int(moves[0])

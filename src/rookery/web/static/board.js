@@ -14,12 +14,13 @@ export class Board {
     this.path = [];
     this.legal = [];
     this.waiting = null; // the move that a second tap makes
+    this.refocus = null; // the cell that had the focus before the drawing was replaced
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
   /** Show a drawing, with `legal` moves to touch (none: only look) and `lit` cells. */
   show(svg, label, legal, lit = []) {
-    const focused = this.frame.contains(document.activeElement) ? document.activeElement.dataset.touch : null;
+    if (this.frame.contains(document.activeElement)) this.refocus = Number(document.activeElement.dataset.touch);
     this.label = label;
     this.legal = legal;
     this.path = [];
@@ -36,7 +37,11 @@ export class Board {
     this.frame.replaceChildren(this.svg);
     this.lit = lit;
     this.refresh();
-    if (focused !== null) this.focus(Number(focused));
+    // Who plays by keyboard is back on the board when it is their turn again, unless they went elsewhere.
+    if (this.refocus !== null && legal.length) {
+      if (document.activeElement === document.body) this.focus(this.refocus);
+      this.refocus = null;
+    }
   }
 
   flip(flipped) {
@@ -187,6 +192,7 @@ export class Board {
   }
 
   closePicker() {
+    if (this.picker.contains(document.activeElement)) this.refocus = this.path[0] ?? null;
     this.picker.hidden = true;
     this.picker.replaceChildren();
   }

@@ -147,22 +147,36 @@ class PlayPage {
     const touchable = view.turn === "person" && !this.abort ? view.legal : [];
     this.board.closePicker();
     this.board.show(this.thoughts.overlay() ?? view.svg, `${view.title}, ${view.status}: ${view.position}`, touchable, this.lit);
-    this.status.textContent = view.status;
+    this.status.textContent = [this.lastReply(), view.status].filter(Boolean).join(" ");
     this.notation.value = view.position;
+    this.refocus ||= this.legalList.contains(document.activeElement);
     this.legalList.replaceChildren(...touchable.map((move) => h("li", {}, h("button", {
       type: "button", class: "move", onclick: () => this.move(move.action),
       onpointerenter: () => this.board.mark(move.preview ?? move.cells),
       onfocus: () => this.board.mark(move.preview ?? move.cells),
       onpointerleave: () => this.board.mark([]), onblur: () => this.board.mark([]),
     }, move.name))));
+    if (this.refocus && touchable.length) {
+      if (document.activeElement === document.body) this.legalList.querySelector("button").focus({ preventScroll: true });
+      this.refocus = false;
+    }
     if (!touchable.length) this.legalList.replaceChildren(h("li", { class: "soft" }, view.turn === "over" ? "The game is over." : "It is not your turn."));
     this.history.replaceChildren(...view.history.map((row) => h("li", {}, h("button", {
       type: "button", class: row.ply > view.ply ? "move later" : "move", "aria-current": row.ply === lastPly(view) ? "step" : null,
       onclick: () => this.pauseAt(row.ply),
     }, row.name))));
+    if (view.history[0]?.ply > 2) this.history.prepend(h("li", { class: "soft" }, "…"));
     if (!view.history.length) this.history.replaceChildren(h("li", { class: "soft" }, "Nothing yet."));
     const current = this.history.querySelector("[aria-current]");
     if (current) this.history.scrollTop = current.offsetTop - this.history.offsetTop - this.history.clientHeight / 2;
+  }
+
+  /** What the agent has just played, for all to read and hear. */
+  lastReply() {
+    const { view } = this;
+    const last = view.history.findLast((row) => row.ply <= view.ply);
+    if (!last || view.sides.length === 1 || view.players[last.player] === "person" || !view.players.includes("person")) return "";
+    return `${view.sides[last.player]} played ${last.name}.`;
   }
 
   buttons() {
