@@ -85,8 +85,8 @@ class Fields:
             raise Refused(400, "the body must be a JSON object")
         return Fields(data)
 
-    def text(self, name: str, default: str | None = None, most: int = 200) -> str:
-        value = self._data.get(name, default)
+    def text(self, name: str, most: int = 200) -> str:
+        value = self._data.get(name)
         if not isinstance(value, str) or len(value) > most or not value.isprintable():
             raise Refused(400, f"{name!r} must be a line of text of at most {most} characters")
         return value

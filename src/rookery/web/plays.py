@@ -245,7 +245,7 @@ def view(play: Play) -> dict[str, Any]:
         "redo": min((ply for ply in known if ply > play.cursor), default=None),
         "player": player,
         "turn": "over" if player == TERMINAL else "person" if play.players[player] == PERSON else "agent",
-        "status": words.status(state, play.players),
+        "status": words.status(state),
         "returns": state.returns(),
         "legal": legal,
         "history": history,
@@ -263,7 +263,7 @@ def card(play: Play) -> dict[str, Any]:
         "variant": play.variant,
         "title": words.title(now.state.game),
         "players": play.players,
-        "status": words.status(now.state, play.players),
+        "status": words.status(now.state),
         "svg": board(now.state, now.last),
     }
 

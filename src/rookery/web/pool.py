@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -45,7 +47,7 @@ class Worker:
 
     async def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)  # with the engine it may have started
         await self.process.wait()
 
 

@@ -54,6 +54,8 @@ class Run:
     result: dict[str, Any] | None = None
     message: str = ""
     """The last line it said, or what went wrong."""
+    process: int = 0
+    """Its id while it runs."""
 
 
 class Runs:
@@ -72,8 +74,9 @@ class Runs:
         for file in sorted(self._own.glob("*/run.json")):
             with contextlib.suppress(ValueError, TypeError, OSError):
                 run = Run(**json.loads(file.read_text(encoding="utf-8")))
-                if run.state == "running":  # the server ended under it
+                if run.state == "running":  # the server was killed
                     run.state = "stopped"
+                    _end_leftover(run)
                 found.append(run)
         return found
 
@@ -129,6 +132,8 @@ class Runs:
         finally:
             os.close(theirs)
         self._processes[run.id] = process
+        run.process = process.pid
+        self._save(run)
         loop = asyncio.get_running_loop()
         loop.add_reader(ours, self._listen, run, ours)
         try:
@@ -196,7 +201,7 @@ class Runs:
         ]  # fmt: skip
 
     def _row(self, run: Run) -> dict[str, Any]:
-        return {key: value for key, value in asdict(run).items() if key not in ("result", "recipe")} | {
+        return {key: value for key, value in asdict(run).items() if key not in ("result", "recipe", "process")} | {
             "command": shown_command(run.command)
         }
 
@@ -237,6 +242,14 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if process.returncode is None:
             os.killpg(process.pid, number)
+
+
+def _end_leftover(run: Run) -> None:
+    """End a process that went on after its server was killed, so that two do not write to one folder."""
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{run.process}/cmdline").read_bytes()
+        if run.process and run.id.encode() in command:
+            os.killpg(run.process, signal.SIGINT)
 
 
 def _small(result: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ def title(game: Game) -> str:
     return TITLES.get(game.name, game.name.replace("-", " ").title())
 
 
-def status(state: State, players: list[str]) -> str:
+def status(state: State) -> str:
     """One sentence about where the game stands."""
     game = state.game
     if state.player() == TERMINAL:

@@ -11,6 +11,8 @@ import json
 import os
 import random
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +68,7 @@ def explain(request: Row) -> Iterator[Row]:
         why = _agent(name, request["game"], request["variant"]).explain(state)
         values = {action: _finite(value) for action, value in why.values.items()}
         ranked = sorted(values, key=lambda action: -values[action])
+        marks = Overlay(why.overlay.highlights, why.overlay.arrows, why.overlay.labels)
         drawings = [{"title": drawing.title, "svg": drawing.svg} for drawing in why.drawings]
         yield {
             "agent": name,
@@ -74,7 +77,7 @@ def explain(request: Row) -> Iterator[Row]:
             "values": [{"action": a, "name": state.action_name(a), "value": values[a]} for a in ranked],
             "reasons": why.reasons,
             "values_svg": state.svg(Overlay(values=why.values)),
-            "why_svg": state.svg(Overlay(why.overlay.highlights, why.overlay.arrows, why.overlay.labels)),
+            "why_svg": state.svg(marks) if marks != Overlay() else None,
             "drawings": drawings,
         }
 
@@ -134,6 +137,8 @@ def judge(request: Row) -> Iterator[Row]:
     """What the last action was worth, by the exact answer: `verdict` is good, slower or bad."""
     action = request["actions"][-1]
     before = _state(request | {"actions": request["actions"][:-1]})
+    if before.player() < 0:
+        raise ValueError("that was chance, not a move")
     if isinstance(before, EndgamesState):
         yield _judge_endgame(before, action)
         return
@@ -217,7 +222,15 @@ def answer(request: Row) -> Iterator[Row]:
         yield {"error": f"the agent failed ({type(error).__name__})"}
 
 
+def _end_with(parent: int) -> None:
+    """A search must not outlive a server that was killed."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     # What an agent prints must not get between the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

@@ -96,7 +96,7 @@ export class Thoughts {
       this.table.append(table(agent, exact));
       this.why.append(...[h("h2", {}, "Why"), reasons(agent.reasons),
         h("div", { class: "drawings" },
-          /<g[^>]*opacity|fill-opacity="0.28"/.test(agent.why_svg) ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
+          agent.why_svg ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
           agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title))))].flat());
     }
     this.exact.textContent = oracle?.error && agent?.values ? `No exact answer here: ${oracle.error}.` : "";
