@@ -136,6 +136,17 @@ def test_a_puzzle_is_solved_and_undone(open_page: OpenPage, server: Server) -> N
     expect_played(page, 1)
 
 
+def test_the_puzzle_of_the_day_is_gone_on_with(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Solve it").click()
+    playwright.expect(page.locator("h1")).to_contain_text("Puzzle of")
+    address = page.url
+    page.goto(address.split("#")[0])
+    page.get_by_role("link", name="Go on", exact=True).click()
+    playwright.expect(page.locator("h1")).to_contain_text("Puzzle of")
+    assert page.url == address
+
+
 def test_hints_come_in_three_stages(open_page: OpenPage, server: Server) -> None:
     body = {"game": "solitaire-chess", "players": ["person"], "position": "R.../.B../..N./P..."}
     page, _ = open_play(open_page, server, body)

@@ -263,6 +263,7 @@ def card(play: Play) -> dict[str, Any]:
         "variant": play.variant,
         "title": words.title(now.state.game),
         "players": play.players,
+        "about": play.about,
         "status": words.status(now.state),
         "svg": board(now.state, now.last),
     }

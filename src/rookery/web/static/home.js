@@ -11,7 +11,7 @@ export async function home(place) {
     h("h1", { class: "hello" }, "Play, watch, and ask why"),
     h("p", { class: "lead" }, "Programs learn these games here. Play against them, see what they think of every move, ",
       "and how far from perfect they still are."),
-    games.some((game) => game.name === "solitaire-chess") ? daily(today) : null,
+    games.some((game) => game.name === "solitaire-chess") ? daily(today, plays.find((play) => play.about.day === today)) : null,
     h("h2", { id: "games-title" }, "Games"),
     h("ul", { class: "cards", "aria-labelledby": "games-title" }, games.map(card)),
   );
@@ -31,12 +31,13 @@ export async function home(place) {
   }
 }
 
-function daily(today) {
+function daily(today, begun) {
   const day = new Date(`${today}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" });
   return h("section", { class: "daily" },
     h("div", {}, h("h2", {}, "Puzzle of the day"), h("p", {}, `Solitaire Chess for ${day}. Every move captures; leave one piece.`)),
-    h("button", { class: "main", type: "button", onclick: () => start({ game: "solitaire-chess", players: ["person"], puzzle: "daily" }) },
-      "Solve it"));
+    begun
+      ? h("a", { class: "button main", href: `#/play/${begun.id}` }, "Go on")
+      : h("button", { class: "main", type: "button", onclick: () => start({ game: "solitaire-chess", players: ["person"], puzzle: "daily" }) }, "Solve it"));
 }
 
 export async function start(body) {
