@@ -186,6 +186,7 @@ def test_a_slow_agent_is_stopped_and_the_page_stays_alive(open_page: OpenPage, s
     page, view = open_play(open_page, server, body)
     touch(page, view["legal"][0]["cells"])
     page.get_by_role("button", name="Stop", exact=True).click()
+    playwright.expect(page.get_by_role("button", name="Let it move")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect_played(page, 0)
     page.get_by_label("White").select_option("random")

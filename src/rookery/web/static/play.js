@@ -18,7 +18,9 @@ class PlayPage {
     this.view = view;
     this.board = new Board((action) => this.move(action));
     this.running = false; // of agents that play by themselves
+    this.held = false; // an agent that was stopped waits until it is asked again
     this.abort = null;
+    this.changes = 0; // by the person, so that what came too late is not shown
     this.lit = [];
     this.hintStage = 0;
     const one = view.sides.length === 1;
@@ -42,7 +44,10 @@ class PlayPage {
       this.board.flip(!this.board.flipped);
       this.draw();
     });
-    this.stop = button("Stop", "Stop the agent", () => this.abort?.abort(), "warn");
+    this.stop = button("Stop", "Stop the agent", () => {
+      this.held = true;
+      this.abort?.abort();
+    }, "warn");
     this.go = button("Let it move", "Let the agent move", () => this.reply());
     this.again = button("New game", "Another game of this kind", () => {
       const { game, variant, players, about } = this.view;
@@ -138,7 +143,7 @@ class PlayPage {
     this.draw();
     this.thoughts.update();
     if (view.turn !== "agent") this.running &&= view.turn !== "over";
-    else if (view.players.includes("person") ? moved || view.length === view.ply : this.running) this.reply();
+    else if (view.players.includes("person") ? !this.held && (moved || view.length === view.ply) : this.running) this.reply();
     this.buttons();
   }
 
@@ -198,6 +203,7 @@ class PlayPage {
   async move(action) {
     this.board.closePicker();
     const before = this.view.ply;
+    this.held = false;
     const view = await post(`/plays/${this.view.id}/move`, { action, ply: before });
     this.verdict.hidden = true;
     this.update(view);
@@ -219,6 +225,7 @@ class PlayPage {
 
   async goTo(ply) {
     if (ply === null) return;
+    this.changes += 1;
     this.abort?.abort();
     this.verdict.hidden = true;
     this.update(await post(`/plays/${this.view.id}/goto`, { ply }));
@@ -227,7 +234,9 @@ class PlayPage {
   /** The agent whose turn it is thinks and moves. */
   async reply() {
     if (this.abort) return;
+    this.held = false;
     const mine = (this.abort = new AbortController());
+    const { changes } = this;
     this.slow = false;
     const who = agentName(this.view.players[this.view.player]);
     let next = null;
@@ -247,15 +256,11 @@ class PlayPage {
       if (error.name !== "AbortError") toast(error.message);
     }
     if (this.abort === mine) this.abort = null;
-    if (this.closed || mine.signal.aborted) {
-      if (!this.closed) {
-        this.draw();
-        this.buttons();
-      }
-      return;
-    }
-    if (next && this.running) await this.pause();
-    if (next && !this.closed) this.update(next);
+    // It may have moved just before it was stopped: the server knows.
+    if (mine.signal.aborted && !this.closed && changes === this.changes) next = await get(`/plays/${this.view.id}`);
+    else if (next && this.running) await this.pause();
+    if (this.closed || changes !== this.changes) return;
+    if (next) this.update(next);
     else {
       this.draw();
       this.buttons();
@@ -295,6 +300,7 @@ class PlayPage {
   }
 
   async seat() {
+    this.changes += 1;
     this.abort?.abort();
     this.running = false;
     this.update(await post(`/plays/${this.view.id}/players`, { players: this.seats.map((select) => select.value) }));
