@@ -120,7 +120,7 @@ export async function runPage(place, query, id) {
 
   y.addEventListener("change", draw);
   place.append(h("p", {}, h("a", { href: "#/runs" }, "All runs")), h("h1", {}, run.title), run.command ? h("p", { class: "soft" }, h("code", {}, run.command)) : "",
-    state, message, h("div", { class: "row" }, stop, resume), h("div", { class: "two" }, h("div", {}, yField, curve, best), result));
+    state, message, h("div", { class: "row" }, stop, resume), h("div", { class: "two" }, h("div", {}, yField, curve), h("div", {}, best, result)));
   draw();
   if (run.state === "running") timer = setTimeout(look, 500);
   return () => {
