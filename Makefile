@@ -8,12 +8,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint slow sanitize bench debian format clean
+.PHONY: demo test lint slow sanitize bench debian axe format clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
 
-test: lint sanitize debian
+test: lint sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 slow: .venv/dev-installed debian
@@ -35,13 +35,23 @@ sanitize: .venv/dev-installed
 bench: .venv/installed .bench-venv/installed
 	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
 
-# Real endgame tables and a real engine. Without them, or without the right to install, their tests are skipped.
+# Real endgame tables, a real engine and a real browser. Without them, or without the right to install, their tests are
+# skipped.
+DEBIAN := gaviotatb stockfish chromium
 debian:
-	@if command -v apt-get > /dev/null && ! dpkg -s gaviotatb stockfish > /dev/null 2>&1; then \
-	  mkdir -p build; echo "installing gaviotatb and stockfish"; \
-	  { apt-get install -y -q gaviotatb stockfish || \
-	    { apt-get update -q && apt-get install -y -q gaviotatb stockfish; }; } > build/debian.log 2>&1 || \
+	@if command -v apt-get > /dev/null && ! dpkg -s $(DEBIAN) > /dev/null 2>&1; then \
+	  mkdir -p build; echo "installing $(DEBIAN)"; \
+	  { apt-get install -y -q $(DEBIAN) || \
+	    { apt-get update -q && apt-get install -y -q $(DEBIAN); }; } > build/debian.log 2>&1 || \
 	  echo "not installed: their tests will be skipped (build/debian.log says why)"; \
+	fi
+
+# What looks for barriers in the web page; its test is skipped without it.
+axe:
+	@if command -v npm > /dev/null && [ ! -d build/axe/node_modules/axe-core ]; then \
+	  mkdir -p build/axe; \
+	  npm install --prefix build/axe --no-audit --no-fund axe-core@4 > build/axe.log 2>&1 || \
+	  echo "axe-core is not installed: its test will be skipped (build/axe.log says why)"; \
 	fi
 
 format: .venv/dev-installed

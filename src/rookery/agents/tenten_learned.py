@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rookery.agents.base import Agent, Explanation, ValueAgent
-from rookery.games import Overlay, State
+from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
+from rookery.games import Overlay, State, draw
 from rookery.games.tenten import PIECE_SETS, TenTen, TenTenState
 from rookery.learn import cross_entropy, lspi, ntuple
 
@@ -95,7 +95,14 @@ class _LinearFeatures(ValueAgent):
                 f"{self.names[i]}: {chosen[i]:.4g} x {self.weights[i]:.4g} = {chosen[i] * self.weights[i]:.4g} "
                 f"({lead[i]:+.3g} against the mean placement)"
             )
-        return Explanation(action, values, reasons, Overlay(values=values))
+        return Explanation(action, values, reasons, Overlay(values=values), [self._leads(lead)])
+
+    def _leads(self, lead: npt.NDArray[np.float64]) -> Drawing:
+        """What every feature adds, the greatest first."""
+        title = "What each feature adds, against the mean placement"
+        rows = [(self.names[i], float(lead[i])) for i in np.argsort(-np.abs(lead), kind="stable") if lead[i]]
+        text = "\n".join(f"{value:+10.3g}  {name}" for name, value in rows)
+        return Drawing(title, draw.bars(title, rows), text)
 
 
 class LspiAgent(_LinearFeatures):

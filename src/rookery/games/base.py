@@ -147,6 +147,8 @@ class Game:
     observation_shape: tuple[int, ...]
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named sets of constructor options; the first is the default."""
+    sides: ClassVar[tuple[str, str]] = ("First player", "Second player")
+    """What people call the players of a game for two."""
 
     def initial_state(self) -> State:
         """The position every game of this variant starts from."""

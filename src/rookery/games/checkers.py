@@ -38,6 +38,7 @@ class Checkers(NativeGame):
     """
 
     name = "checkers"
+    sides = ("Black", "White")
     variants = MappingProxyType(
         {
             "standard": {},  # the draws of the Q-learning paper
@@ -226,7 +227,7 @@ _CROWN = ((-0.19, 0.15), (-0.23, -0.13), (-0.1, -0.01), (0, -0.19), (0.1, -0.01)
 
 def _draw_piece(canvas: draw.Canvas, x: float, y: float, white: bool, king: bool) -> None:
     fill, detail = ("#fdfbf6", draw.INK) if white else (draw.INK, "#fdfbf6")
-    canvas.add('<g pointer-events="none">')
+    canvas.add(f'<g pointer-events="none" data-upright="{x:g} {y:g}">')
     canvas.circle(x, y, 0.36, fill, extra=f'stroke="{draw.INK}" stroke-width="0.045"')
     canvas.circle(x, y, 0.285, "none", extra=f'stroke="{detail}" stroke-width="0.02" stroke-opacity="0.75"')
     if king:

@@ -1,13 +1,14 @@
 """SVG for boards: one style for notebooks, reports, docs and the web page.
 
 A game draws its board on a `Canvas` and ends with `draw_overlay`. Every cell a person can touch is an element with a
-`data-cell` attribute.
+`data-cell` attribute; what must stay upright when the board is turned round carries its middle as `data-upright`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,23 @@ def text_board(text: str) -> str:
     return canvas.render()
 
 
+def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
+    """Signed numbers as bars to the right and to the left of a line."""
+    canvas = Canvas(13.5, 0.7 * len(rows) + 0.6, title)
+    most = max((abs(value) for _, value in rows), default=0.0) or 1.0
+    zero, width = 10.4, 2.8
+    for i, (label, value) in enumerate(rows):
+        y = 0.65 + 0.7 * i
+        place = f'x="7.2" y="{y + 0.13:g}" text-anchor="end"'
+        canvas.add(f'<text {place} font-size="0.38" fill="{INK}">{escape(label[:40])}</text>')
+        length = width * abs(value) / most
+        colour = HIGHLIGHTS["good" if value > 0 else "bad"]
+        canvas.rect(zero - (length if value < 0 else 0), y - 0.2, length, 0.4, colour, extra='rx="0.05"')
+        canvas.text(zero + (0.8 if value < 0 else -0.8), y, f"{value:+.3g}", 0.34)
+    canvas.line(zero, 0.25, zero, canvas.height - 0.25, LINE, 0.03)
+    return canvas.render(32)
+
+
 def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = 0.5, first_dark: bool = False) -> None:
     """Squares with files a, b, c ... below and ranks on the left. Cell 0 is the top left one."""
     for row in range(rows):
@@ -106,21 +124,34 @@ def draw_overlay(
     for cell, label in overlay.labels.items():
         x, y = centre(cell)
         canvas.text(x, y, label, 0.42 if len(label) < 3 else 0.32, extra='font-weight="600"')
-    best = max(overlay.values.values(), default=0.0)
-    for action, value in sorted(overlay.values.items(), key=lambda item: item[1]):
-        cells = state.action_cells(action)
-        if not cells:
-            continue
-        x, y = centre(cells[-1])
-        if len(cells) > 1:
-            arrow(canvas, centre(cells[0]), (x, y), 0.9 if value == best else 0.35)
-            # On the way, where the values of two actions that end on one cell do not hide each other.
-            x0, y0 = centre(cells[0])
-            x, y = x0 + 0.6 * (x - x0), y0 + 0.6 * (y - y0)
-        fill = HIGHLIGHTS["good"] if value == best else INK
-        canvas.rect(x - 0.36, y - 0.15, 0.72, 0.3, PAPER, extra='rx="0.08" fill-opacity="0.88"')
-        canvas.text(x, y, f"{value:.3g}", 0.24, fill, 'font-weight="600"')
+    _draw_values(canvas, state, overlay.values, centre)
     canvas.add("</g>")
+
+
+def _draw_values(
+    canvas: Canvas, state: State, values: Mapping[int, float], centre: Callable[[int], tuple[float, float]]
+) -> None:
+    """A value stands where its action ends; where several end, a little before, with an arrow. The best have one."""
+    paths = {action: cells for action in values if (cells := state.action_cells(action))}
+    ends = Counter(cells[-1] for cells in paths.values())
+    best = max(values.values(), default=0.0)
+    ranked = sorted(paths, key=lambda action: values[action])
+    for action in ranked:
+        cells = paths[action]
+        if len(cells) > 1 and (values[action] == best or ends[cells[-1]] > 1):
+            arrow(canvas, centre(cells[0]), centre(cells[-1]), 0.9 if values[action] == best else 0.35)
+    for action in ranked:
+        cells = paths[action]
+        x, y = centre(cells[-1])
+        if ends[cells[-1]] > 1:
+            x0, y0 = centre(cells[0])
+            back = 0.34 / max(math.hypot(x - x0, y - y0), 0.34)
+            x, y = x - back * (x - x0), y - back * (y - y0)
+        text = f"{values[action]:.3g}"
+        width = 0.14 * len(text) + 0.14
+        fill = HIGHLIGHTS["good"] if values[action] == best else INK
+        canvas.rect(x - width / 2, y - 0.16, width, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.9"')
+        canvas.text(x, y, text, 0.22, fill, 'font-weight="600"')
 
 
 def arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], opacity: float = 0.8) -> None:
@@ -182,7 +213,7 @@ def chess_piece(canvas: Canvas, x: float, y: float, piece: str, white: bool = Tr
     transform = f"translate({x - size / 2:g} {y - size / 2:g}) scale({size / 100:g})"
     canvas.add(
         f'<g transform="{transform}" fill="{fill}" stroke="{outline}" stroke-width="3.4" stroke-linejoin="round" '
-        'pointer-events="none">'
+        f'pointer-events="none" data-upright="{x:g} {y:g}">'
     )
     for path in [*_PIECES[piece], _BASE]:
         canvas.add(f'<path d="{path}"/>')

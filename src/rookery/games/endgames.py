@@ -55,6 +55,7 @@ class Endgames(NativeGame):
     """
 
     name = "endgames"
+    sides = ("White", "Black")
     variants = MappingProxyType(
         {"KRK": {}, **{material: {"material": material} for material in STARTS if material != "KRK"}}
     )

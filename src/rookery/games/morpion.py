@@ -243,6 +243,10 @@ class MorpionState(_native.morpion.State):
         position = action % self.game.length
         return [cells[position], cells[-1] if 2 * position < self.game.length else cells[0]]
 
+    def preview_cells(self, action: int) -> list[int]:
+        """The dots of the line, shown while the move is considered."""
+        return self.game.line_cells(action)
+
     def why_illegal(self, move: Move) -> str | None:
         """What stands against a move, in words; None if it is legal.
 

@@ -155,6 +155,11 @@ class TenTenState(_native.tenten.State):
         slot, cell = divmod(action, cells)
         return [cells + slot, cell] if self.game.hand > 1 else [cell]
 
+    def preview_cells(self, action: int) -> list[int]:
+        """The cells the piece will fill, shown while the placement is considered."""
+        slot, cell = divmod(action, self.game.rows * self.game.columns)
+        return [cell + row * self.game.columns + column for row, column in self.game.shapes[self.hand[slot]]]
+
     def __str__(self) -> str:
         rows, columns, filled = self.game.rows, self.game.columns, set(self.cells)
         board = "/".join("".join(".#"[r * columns + c in filled] for c in range(columns)) for r in range(rows))

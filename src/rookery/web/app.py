@@ -1,0 +1,481 @@
+"""The addresses of the web page and what they answer.
+
+Everything under `/api` speaks JSON; an error is `{"error": "one sentence"}` with a code of 400 or more. What may take
+long is a stream of server-sent events, and ends when its reader goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from rookery.games import Game
+from rookery.web import editing, plays, recipes, reports
+from rookery.web.events import EventStream, with_signs_of_life
+from rookery.web.guard import LOOPBACK, Guard, TooLarge
+from rookery.web.own_games import load_games
+from rookery.web.pool import Pool, TooLong
+from rookery.web.runs import Run, Runs
+from rookery.web.store import Play, Store
+
+STATIC = Path(__file__).parent / "static"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to serve."""
+
+    runs: Path = Path("runs")
+    """Folder of training runs; the games are kept in it as `web.sqlite`."""
+    reports: Path = Path("reports")
+    """Folder that `rookery reproduce` writes to."""
+    own_games: tuple[Path, ...] = ()
+    """Python files with games of your own."""
+    token: str | None = None
+    hosts: frozenset[str] = LOOPBACK
+    think_seconds: float = 60.0
+    """The longest an agent may think."""
+    workers: int = 2
+    """Agents that think at the same time."""
+    max_streams: int = 64
+    max_runs: int = 2
+    """Runs at the same time."""
+    commands: Mapping[str, Any] = field(default_factory=dict)
+    """The command line's, from which runs are started."""
+
+
+class Refused(Exception):
+    """An answer with a code and a sentence."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Fields:
+    """The JSON object of a request, with every field checked when it is asked for."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    @staticmethod
+    async def of(request: Request) -> Fields:
+        try:
+            data = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            raise Refused(400, "the body is not JSON") from None
+        if not isinstance(data, dict):
+            raise Refused(400, "the body must be a JSON object")
+        return Fields(data)
+
+    def text(self, name: str, most: int = 200) -> str:
+        value = self._data.get(name)
+        if not isinstance(value, str) or len(value) > most or not value.isprintable():
+            raise Refused(400, f"{name!r} must be a line of text of at most {most} characters")
+        return value
+
+    def lines(self, name: str, most: int = 200_000) -> str | None:
+        """Longer text, or None."""
+        value = self._data.get(name)
+        if value is not None and (not isinstance(value, str) or len(value) > most):
+            raise Refused(400, f"{name!r} must be text of at most {most} characters")
+        return value
+
+    def number(self, name: str, low: int, high: int, default: int | None = None) -> int:
+        value = self._data.get(name, default)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise Refused(400, f"{name!r} must be a whole number from {low} to {high}")
+        return value
+
+    def texts(self, name: str, most: int) -> list[str]:
+        value = self._data.get(name)
+        if not isinstance(value, list) or len(value) > most or not all(isinstance(v, str) for v in value):
+            raise Refused(400, f"{name!r} must be a list of at most {most} texts")
+        return value
+
+    def table(self, name: str) -> dict[str, Any]:
+        value = self._data.get(name, {})
+        if not isinstance(value, dict):
+            raise Refused(400, f"{name!r} must be an object")
+        return value
+
+    def __contains__(self, name: str) -> bool:
+        return self._data.get(name) is not None
+
+
+class Site:
+    """What the endpoints share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store = Store(settings.runs / "web.sqlite")
+        self.thinkers = Pool(settings.workers, settings.own_games)
+        # Hints, verdicts and puzzles do not wait behind a search.
+        self.helpers = Pool(1, settings.own_games)
+        self.runs = Runs(settings.runs, recipes.find(settings.commands), settings.max_runs)
+        self.streams = 0
+        self.thoughts: OrderedDict[str, Row] = OrderedDict()
+
+    async def close(self) -> None:
+        await self.runs.close()
+        await self.thinkers.close()
+        await self.helpers.close()
+        self.store.close()
+
+    def play(self, request: Request) -> Play:
+        play = self.store.load(request.path_params["id"])
+        if play is None:
+            raise Refused(404, "there is no game with this id")
+        return play
+
+    # Games
+
+    async def games(self, request: Request) -> Response:
+        return JSONResponse({"games": plays.describe_games(), "today": _today()})
+
+    async def recent(self, request: Request) -> Response:
+        rows = []
+        for play in self.store.recent(24):
+            try:
+                rows.append(plays.card(play))
+            except ValueError:
+                continue  # of a game that is not loaded this time
+        return JSONResponse({"plays": rows})
+
+    async def create(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        game, variant = self._rules(fields)
+        players = fields.texts("players", 2)
+        position = fields.lines("position")
+        about: Row = {}
+        if "puzzle" in fields:
+            level = fields.text("puzzle")
+            daily = level == "daily"
+            seed = int(_today().replace("-", "")) if daily else random.SystemRandom().randrange(2**31)
+            made = await self.helpers.one(
+                {"task": "puzzle", "level": _daily_level() if daily else level, "seed": seed}, 30
+            )
+            position, variant = made["start"], made["variant"]
+            game = plays.rules(game.name, variant)
+            about = {"puzzle": level, "day": _today()} if daily else {"puzzle": level}
+        seed_given = fields.number("seed", 0, 2**53) if "seed" in fields else None
+        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed_given)
+        self.store.add(play)
+        return JSONResponse(plays.view(play), 201)
+
+    def _rules(self, fields: Fields) -> tuple[Game, str | None]:
+        name = fields.text("game")
+        variant = fields.text("variant") if "variant" in fields else None
+        return plays.rules(name, variant), variant
+
+    async def show(self, request: Request) -> Response:
+        return JSONResponse(plays.view(self.play(request)))
+
+    async def delete(self, request: Request) -> Response:
+        if not self.store.delete(request.path_params["id"]):
+            raise Refused(404, "there is no game with this id")
+        return JSONResponse({"deleted": True})
+
+    async def move(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        play = self.play(request)
+        self._check_ply(play, fields)
+        state = plays.replay(play).state
+        if state.player() >= 0 and play.players[state.player()] != plays.PERSON:
+            raise Refused(409, "it is the agent's turn")
+        plays.act(play, fields.number("action", 0, 2**31 - 1))
+        self.store.save(play)
+        return JSONResponse(plays.view(play))
+
+    async def goto(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        play = self.play(request)
+        plays.go_to(play, fields.number("ply", 0, 10**6))
+        self.store.save(play)
+        return JSONResponse(plays.view(play))
+
+    async def seat(self, request: Request) -> Response:
+        """Change who plays."""
+        fields = await Fields.of(request)
+        play = self.play(request)
+        game = plays.rules(play.game, play.variant)
+        players = fields.texts("players", 2)
+        plays.check_players(players, game)
+        play.players = players
+        self.store.save(play)
+        return JSONResponse(plays.view(play))
+
+    async def record(self, request: Request) -> Response:
+        text, name = plays.record(self.play(request))
+        return JSONResponse({"text": text, "file": name})
+
+    async def preview(self, request: Request) -> Response:
+        """A position that is being set up: the drawing, or what is wrong with the text."""
+        fields = await Fields.of(request)
+        game, _ = self._rules(fields)
+        text = fields.lines("position") or str(game.initial_state())
+        try:
+            if "piece" in fields:
+                text = editing.edit(game, text, fields.number("cell", 0, 10_000), fields.text("piece"))
+            start, actions = plays.read_position(game, text)
+        except ValueError as error:  # nothing wrong with the request: the position is still being made
+            return JSONResponse({"problem": " ".join(str(error).split())[:500]})
+        state = game.parse_state(start)
+        for action in actions:
+            state.apply(action)
+        how = editing.editor(game)
+        return JSONResponse(
+            {
+                "position": str(state),
+                "svg": state.svg(),
+                "moves": len(state.legal_actions()),
+                "pieces": how.pieces if how else {},
+            }
+        )
+
+    def _check_ply(self, play: Play, fields: Fields) -> None:
+        if fields.number("ply", 0, 10**6, play.cursor) != play.cursor:
+            raise Refused(409, "the game has moved on since; reload it")
+
+    # Agents
+
+    async def reply(self, request: Request) -> Response:
+        """The agent whose turn it is thinks and plays."""
+        play = self.play(request)
+        state = plays.replay(play).state
+        if state.player() < 0:
+            raise Refused(409, "the game is over")
+        agent = play.players[state.player()]
+        if agent == plays.PERSON:
+            raise Refused(409, "it is the person's turn")
+        asked = {"task": "choose", "agent": agent, "seed": f"{play.seed} {play.cursor}"} | _position(play)
+
+        def finish(row: Row) -> Row:
+            now = self.store.load(play.id)
+            if now is None or (now.actions, now.cursor) != (play.actions, play.cursor):
+                raise Refused(409, "the game has moved on since")
+            plays.act(now, row["action"])
+            self.store.save(now)
+            return {"event": "view", "view": plays.view(now)}
+
+        return self.stream(self.thinkers, asked, finish)
+
+    async def think(self, request: Request) -> Response:
+        """What an agent thinks of every move, and why."""
+        fields = await Fields.of(request)
+        play = self.play(request)
+        agent = plays.check_agent(fields.text("agent"), plays.rules(play.game, play.variant))
+        asked = {"task": "explain", "agent": agent} | _position(play)
+        key = json.dumps(asked)
+        known = self.thoughts.get(key)
+        if known is not None:
+            self.thoughts.move_to_end(key)
+
+        def finish(row: Row) -> Row:
+            if row["agent"] == agent:
+                self.thoughts[key] = row
+                while len(self.thoughts) > 500:
+                    self.thoughts.popitem(last=False)
+            return {"event": "thought", "ply": play.cursor, "final": row["agent"] == agent} | row
+
+        return self.stream(self.thinkers, asked, finish, known)
+
+    async def hint(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        stage = fields.number("stage", 1, 3)
+        play = self.play(request)
+        told = await self.helpers.one({"task": "hint"} | _position(play), 20)
+        shown = min(stage, len(told["hints"]))
+        return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
+
+    async def judge(self, request: Request) -> Response:
+        """What the exact answer says about the action that led to a ply."""
+        fields = await Fields.of(request)
+        play = self.play(request)
+        ply = fields.number("ply", 1, 10**6)
+        if ply > len(play.actions):
+            raise Refused(400, f"the game has {len(play.actions)} actions only")
+        asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
+        return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+
+    # Runs and reports
+
+    async def list_runs(self, request: Request) -> Response:
+        offered = [recipe.data() for recipe in self.runs.recipes.values()]
+        return JSONResponse({"runs": self.runs.list(), "recipes": offered})
+
+    async def start_run(self, request: Request) -> Response:
+        fields = await Fields.of(request)
+        run = await self.runs.start(fields.text("recipe"), fields.table("options"))
+        return JSONResponse({"id": run.id}, 201)
+
+    async def show_run(self, request: Request) -> Response:
+        row = self.runs.show(request.path_params["id"])
+        if row is None:
+            raise Refused(404, "there is no run with this id")
+        return JSONResponse(row)
+
+    def _run(self, request: Request) -> Run:
+        run = self.runs.get(request.path_params["id"])
+        if run is None:
+            raise Refused(404, "there is no run with this id")
+        return run
+
+    async def stop_run(self, request: Request) -> Response:
+        await self.runs.stop(self._run(request))
+        return JSONResponse({"stopping": True})
+
+    async def resume_run(self, request: Request) -> Response:
+        await self.runs.resume(self._run(request))
+        return JSONResponse({"resumed": True})
+
+    async def list_reports(self, request: Request) -> Response:
+        return JSONResponse({"reports": reports.found(self.settings.reports)})
+
+    async def show_report(self, request: Request) -> Response:
+        page = reports.page(self.settings.reports, request.path_params["id"])
+        if page is None:
+            raise Refused(404, "there is no report with this id")
+        headers = {"content-security-policy": reports.POLICY}
+        return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+
+    def stream(self, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None) -> Response:
+        """The answer of a worker as server-sent events, with a sign of life twice a second."""
+        if self.streams >= self.settings.max_streams:
+            raise Refused(503, f"{self.streams} agents are asked already; try again in a moment")
+
+        async def rows() -> AsyncGenerator[Row, None]:
+            self.streams += 1
+            try:
+                if known is not None:
+                    yield finish(known)
+                    return
+                answer = with_signs_of_life(pool.ask(asked, self.settings.think_seconds))
+                async with contextlib.aclosing(answer):
+                    async for row in answer:
+                        if "error" in row:
+                            yield {"event": "failed", "error": row["error"]}
+                        elif "waiting" in row:
+                            yield {"event": "waiting", "seconds": row["waiting"]}
+                        elif "done" not in row:
+                            yield finish(row)
+            except (Refused, ValueError) as error:
+                yield {"event": "failed", "error": str(error)}
+            except TooLong as error:
+                yield {"event": "failed", "error": f"stopped: {error}"}
+            finally:
+                self.streams -= 1
+
+        return EventStream(rows())
+
+
+def _position(play: Play) -> Row:
+    return {
+        "game": play.game, "variant": play.variant, "start": play.start, "actions": play.actions[: play.cursor],
+    }  # fmt: skip
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _daily_level() -> str:
+    """Easy on Monday, hard at the weekend."""
+    levels = ("beginner", "beginner", "intermediate", "intermediate", "advanced", "expert", "expert")
+    return levels[datetime.now(UTC).weekday()]
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+async def _page(request: Request) -> Response:
+    return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
+
+
+def _sentence(code: int) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handler(request: Request, error: Exception) -> Response:
+        return JSONResponse({"error": " ".join(str(error).split())[:500] or "refused"}, getattr(error, "code", code))
+
+    return handler
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentences = {404: "there is nothing at this address", 405: "this address does not take that method"}
+    return JSONResponse({"error": sentences.get(error.status_code, error.detail)}, error.status_code)
+
+
+async def _too_large(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "the body is too large"}, 413)
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "something went wrong here; the server's log says what"}, 500)
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The whole application."""
+    load_games(settings.own_games)
+    site = Site(settings)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await site.close()
+
+    def api(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
+        return Route(f"/api{path}", endpoint, methods=[method])
+
+    routes = [
+        Route("/", _page),
+        api("/games", site.games),
+        api("/plays", site.recent),
+        api("/plays", site.create, "POST"),
+        api("/plays/{id}", site.show),
+        api("/plays/{id}", site.delete, "DELETE"),
+        api("/plays/{id}/move", site.move, "POST"),
+        api("/plays/{id}/goto", site.goto, "POST"),
+        api("/plays/{id}/players", site.seat, "POST"),
+        api("/plays/{id}/reply", site.reply, "POST"),
+        api("/plays/{id}/think", site.think, "POST"),
+        api("/plays/{id}/hint", site.hint, "POST"),
+        api("/plays/{id}/judge", site.judge, "POST"),
+        api("/plays/{id}/record", site.record),
+        api("/preview", site.preview, "POST"),
+        api("/runs", site.list_runs),
+        api("/runs", site.start_run, "POST"),
+        api("/runs/{id}", site.show_run),
+        api("/runs/{id}/stop", site.stop_run, "POST"),
+        api("/runs/{id}/resume", site.resume_run, "POST"),
+        api("/reports", site.list_reports),
+        Route("/reports/{id}", site.show_report),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, token=settings.token, hosts=settings.hosts)],
+        exception_handlers={
+            Refused: _sentence(400), ValueError: _sentence(400), TooLong: _sentence(504), TooLarge: _too_large,
+            HTTPException: _http_error, Exception: _defect,
+        },
+    )  # fmt: skip
+    app.state.site = site
+    return app

@@ -1,0 +1,107 @@
+"""Worker processes: a search that takes too long, or that nobody waits for any more, is ended with its process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+MAX_LINE = 16 * 2**20
+
+
+class TooLong(Exception):
+    """The time limit is over."""
+
+
+class Worker:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    @staticmethod
+    async def start(files: Sequence[Path]) -> Worker:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "rookery.web.worker", *map(str, files), stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, limit=MAX_LINE, start_new_session=True,
+        )  # fmt: skip
+        return Worker(process)
+
+    async def send(self, request: Row) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        await self.process.stdin.drain()
+
+    async def receive(self) -> Row:
+        assert self.process.stdout
+        line = await self.process.stdout.readline()
+        if not line:
+            raise ConnectionError("the worker ended")
+        row: Row = json.loads(line)
+        return row
+
+    async def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # with the engine it may have started
+        await self.process.wait()
+
+
+class Pool:
+    """A fixed number of workers, each started when first needed."""
+
+    def __init__(self, size: int, files: Sequence[Path] = ()) -> None:
+        self._files = files
+        self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
+        for _ in range(size):
+            self._idle.put_nowait(None)
+        self._workers: set[Worker] = set()
+
+    async def ask(self, request: Row, seconds: float) -> AsyncGenerator[Row, None]:
+        """The rows of the answer as they come. Closing the iterator early ends the search."""
+        end = asyncio.get_running_loop().time() + seconds
+        try:
+            async with asyncio.timeout_at(end):
+                worker = await self._idle.get()
+        except TimeoutError:
+            raise TooLong(f"every agent is busy, and none was free within {seconds:g} seconds") from None
+        finished = False
+        try:
+            if worker is None or worker.process.returncode is not None:
+                worker = await Worker.start(self._files)
+                self._workers.add(worker)
+            await worker.send(request)
+            while not finished:
+                async with asyncio.timeout_at(end):  # anew for each row: it must not stay open across a yield
+                    row = await worker.receive()
+                finished = "done" in row or "error" in row
+                yield row
+        except TimeoutError:
+            raise TooLong(f"no answer within {seconds:g} seconds") from None
+        except ConnectionError:
+            yield {"error": "the process that was thinking ended unexpectedly; ask again"}
+        finally:
+            if not finished and worker is not None:
+                self._workers.discard(worker)
+                await asyncio.shield(worker.kill())
+                worker = None
+            self._idle.put_nowait(worker)
+
+    async def one(self, request: Row, seconds: float) -> Row:
+        """The answer of a task that gives one row; an error raises ValueError with its sentence."""
+        answer: Row = {}
+        async with contextlib.aclosing(self.ask(request, seconds)) as rows:
+            async for row in rows:
+                if "error" in row:
+                    raise ValueError(row["error"])
+                if "done" not in row:
+                    answer = row
+        return answer
+
+    async def close(self) -> None:
+        for worker in list(self._workers):
+            await worker.kill()

@@ -1,0 +1,87 @@
+// Small helpers around the DOM.
+
+/** An element: h("button", {class: "x", onclick: f}, "text", child). Attributes that are null or false are left out. */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value") element.value = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function s(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A drawing of the server as an element that fills its place. */
+export function drawing(text, label) {
+  const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  svg.removeAttribute("width");
+  svg.removeAttribute("height");
+  svg.querySelector("title")?.remove();
+  if (label === null) svg.setAttribute("aria-hidden", "true");
+  else if (label) svg.setAttribute("aria-label", label);
+  return svg;
+}
+
+export function options(select, values, chosen, name = (value) => value) {
+  select.replaceChildren(...values.map((value) => {
+    const option = h("option", { value }, name(value));
+    option.selected = value === chosen;
+    return option;
+  }));
+  return select;
+}
+
+let toastTimer = 0;
+
+/** A short message that goes away by itself. */
+export function toast(text) {
+  const box = document.getElementById("toast");
+  box.textContent = text;
+  box.classList.add("shown");
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => box.classList.remove("shown"), 4000);
+}
+
+export async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied`);
+  } catch {
+    toast("The browser does not allow copying; select the text instead");
+  }
+}
+
+/** A value of an agent, short. */
+export function short(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  return size >= 1e5 || size < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+}
+
+const AGENT_WORDS = {
+  best: "Best known", oracle: "Oracle (exact)", random: "Random", mcts: "Tree search", minimax: "Minimax",
+  dqn: "Deep Q-network", "q-learning": "Q-learning", stockfish: "Stockfish", lspi: "LSPI", linear: "Linear",
+  ntuple: "N-tuple network", psv: "Prior State Voting", "q-table": "Q-table", nrpa: "NRPA", nmcs: "NMCS",
+};
+
+/** What people call an agent: "minimax:depth=3" is "Minimax, depth 3". */
+export function agentName(name) {
+  if (name === "person") return "You";
+  const [base, settings] = name.split(":");
+  const words = (settings ?? "").split(",").filter(Boolean).map((part) => {
+    const [key, value] = part.split("=");
+    return `${key} ${Number(value).toLocaleString("en")}`;
+  });
+  return [AGENT_WORDS[base] ?? base, ...words].join(", ");
+}

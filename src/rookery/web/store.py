@@ -1,0 +1,95 @@
+"""Games in progress, in SQLite: a reload or a restart loses nothing."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+KEPT = 5000
+"""Games kept; beyond, those touched longest ago are forgotten."""
+
+
+@dataclass
+class Play:
+    """A game as it is kept: where it began, what was done, and up to where it is shown."""
+
+    game: str
+    variant: str | None
+    start: str
+    seed: int
+    """Of chance and of the agents."""
+    players: list[str]
+    """For each side `person` or the name of an agent."""
+    actions: list[int] = field(default_factory=list)
+    """Of players and of chance. Those after `cursor` can be redone."""
+    cursor: int = 0
+    about: dict[str, Any] = field(default_factory=dict)
+    """What the page wants to remember: a puzzle's level, one."""
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+    created: float = field(default_factory=time.time)
+    updated: float = field(default_factory=time.time)
+
+
+class Store:
+    """Used from one thread, the one of the event loop: every statement takes well under a millisecond."""
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._db = sqlite3.connect(file, timeout=10, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS plays (id TEXT PRIMARY KEY, game TEXT NOT NULL, variant TEXT, "
+                "start TEXT NOT NULL, seed INTEGER NOT NULL, players TEXT NOT NULL, actions TEXT NOT NULL, "
+                "cursor INTEGER NOT NULL, about TEXT NOT NULL, created REAL NOT NULL, updated REAL NOT NULL)"
+            )
+            self._db.execute("CREATE INDEX IF NOT EXISTS by_time ON plays (updated)")
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{file} cannot be used to keep games: {error}") from None
+
+    def save(self, play: Play) -> None:
+        play.updated = time.time()
+        self._db.execute(
+            "INSERT OR REPLACE INTO plays VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                play.id, play.game, play.variant, play.start, play.seed, json.dumps(play.players),
+                json.dumps(play.actions), play.cursor, json.dumps(play.about), play.created, play.updated,
+            ),
+        )  # fmt: skip
+
+    def add(self, play: Play) -> None:
+        self.save(play)
+        self._db.execute(
+            "DELETE FROM plays WHERE id IN (SELECT id FROM plays ORDER BY updated DESC LIMIT -1 OFFSET ?)", (KEPT,)
+        )
+
+    def load(self, play_id: str) -> Play | None:
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM plays WHERE id = ?", (play_id,)).fetchone()
+        return _play(row) if row else None
+
+    def recent(self, count: int) -> list[Play]:
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM plays ORDER BY updated DESC LIMIT ?", (count,))
+        return [_play(row) for row in rows]
+
+    def delete(self, play_id: str) -> bool:
+        return self._db.execute("DELETE FROM plays WHERE id = ?", (play_id,)).rowcount > 0
+
+    def close(self) -> None:
+        self._db.close()
+
+
+_COLUMNS = "id, game, variant, start, seed, players, actions, cursor, about, created, updated"
+
+
+def _play(row: tuple[Any, ...]) -> Play:
+    play_id, game, variant, start, seed, players, actions, cursor, about, created, updated = row
+    return Play(
+        game, variant, start, seed, json.loads(players), json.loads(actions), cursor, json.loads(about), play_id,
+        created, updated,
+    )  # fmt: skip

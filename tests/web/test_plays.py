@@ -1,0 +1,246 @@
+"""Games on the server: played, taken back, kept, shared."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+import rookery
+from rookery.games import CHANCE, TERMINAL, State
+from rookery.web import plays
+from rookery.web.app import create_app
+from rookery.web.store import Play, Store
+from tests.web import conftest
+from tests.web.conftest import events
+
+GAMES = sorted(rookery.GAMES)
+
+
+def create(client: TestClient, game: str, players: list[str] | None = None, **body: Any) -> dict[str, Any]:
+    many = rookery.load(game).players
+    response = client.post("/api/plays", json={"game": game, "players": players or ["person"] * many} | body)
+    assert response.status_code == 201, response.text
+    view: dict[str, Any] = response.json()
+    return view
+
+
+def post(client: TestClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    response = client.post(f"/api/plays/{path}", json=body)
+    assert response.status_code == 200, response.text
+    data: dict[str, Any] = response.json()
+    return data
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_is_played_as_its_rules_say(client: TestClient, game: str) -> None:
+    """The server's game beside one played on the state itself."""
+    rng = random.Random(1)
+    view = create(client, game, seed=3)
+    state = rookery.load(game).parse_state(view["position"])
+    for _ in range(60):
+        assert view["position"] == str(state)
+        assert [row["action"] for row in view["legal"]] == state.legal_actions()
+        if view["turn"] == "over":
+            break
+        move = rng.choice(view["legal"])
+        assert move["name"] == state.action_name(move["action"])
+        state.apply(move["action"])
+        view = post(client, f"{view['id']}/move", {"action": move["action"], "ply": view["ply"]})
+        if state.player() == CHANCE:  # what the server drew must be possible
+            drawn = rookery.load(game).parse_state(view["position"])
+            possible = set()
+            for outcome, _ in state.chance_outcomes():
+                after = state.clone()
+                after.apply(outcome)
+                possible.add(str(after))
+            assert str(drawn) in possible
+            state = drawn
+    assert (view["turn"] == "over") == (state.player() == TERMINAL)
+
+
+class Model:
+    """Undo and redo as a list of positions: slow and obvious."""
+
+    def __init__(self, state: State) -> None:
+        self.states, self.at = [state], 0
+
+    def move(self, action: int, drawn: str) -> None:
+        after = self.states[self.at].clone()
+        after.apply(action)
+        if after.player() == CHANCE:
+            after = after.game.parse_state(drawn)
+        if self.at + 1 < len(self.states) and str(self.states[self.at + 1]) == str(after):
+            self.at += 1  # the same move again keeps the future
+        else:
+            self.states[self.at + 1 :] = [after]
+            self.at += 1
+
+
+@pytest.mark.parametrize("game", ["tenten", "endgames", "solitaire-chess"])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_undo_and_redo_are_a_list_of_positions(game: str, data: st.DataObject) -> None:
+    rules = rookery.load(game)
+    play = plays.new_play(rules, None, ["person"] * rules.players, None, {}, 7)
+    model = Model(rules.parse_state(plays.view(play)["position"]))
+    for _ in range(data.draw(st.integers(1, 25))):
+        view = plays.view(play)
+        assert view["position"] == str(model.states[model.at])
+        assert (view["undo"] is None) == (model.at == 0)
+        assert (view["redo"] is None) == (model.at == len(model.states) - 1)
+        choices = ["move"] * (2 * bool(view["legal"])) + ["undo"] * (model.at > 0)
+        choices += ["redo"] * (model.at < len(model.states) - 1)
+        if not choices:
+            break
+        what = data.draw(st.sampled_from(choices))
+        if what == "move":
+            action = data.draw(st.sampled_from([row["action"] for row in view["legal"]]))
+            plays.act(play, action)
+            model.move(action, plays.view(play)["position"])
+        else:
+            plays.go_to(play, view[what])
+            model.at += 1 if what == "redo" else -1
+
+
+def test_chance_draws_the_same_again_for_one_seed(client: TestClient) -> None:
+    def play(seed: int) -> list[str]:
+        view = create(client, "tenten", seed=seed)
+        seen = [view["position"]]
+        for _ in range(8):
+            view = post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+            seen.append(view["position"])
+        return seen
+
+    assert play(5) == play(5)
+    assert play(5) != play(6)
+
+
+def test_a_restart_loses_nothing(folder: Path) -> None:
+    site = conftest.settings(folder / "restart")
+    with TestClient(create_app(site), base_url="http://localhost") as first:
+        view = create(first, "checkers", ["person", "random"])
+        view = post(first, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+    with TestClient(create_app(site), base_url="http://localhost") as second:
+        assert second.get(f"/api/plays/{view['id']}").json() == view
+        assert [row["id"] for row in second.get("/api/plays").json()["plays"]] == [view["id"]]
+        assert second.request("DELETE", f"/api/plays/{view['id']}", json={}).status_code == 200
+        assert second.get(f"/api/plays/{view['id']}").status_code == 404
+
+
+def test_the_store_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rookery.web.store.KEPT", 3)
+    store = Store(tmp_path / "web.sqlite")
+    made = [Play("checkers", None, "x'); DROP TABLE plays; --", i, ["person"]) for i in range(5)]
+    for play in made:
+        store.add(play)
+    assert [play.id for play in store.recent(10)] == [play.id for play in reversed(made[2:])]
+    assert store.load(made[4].id) == made[4]
+    store.close()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "web.sqlite").write_bytes(b"not a database at all, certainly not" * 100)
+    with pytest.raises(ValueError, match=r"web\.sqlite cannot be used"):
+        Store(tmp_path / "web.sqlite")
+
+
+def test_the_agent_replies_and_a_late_reply_is_dropped(client: TestClient) -> None:
+    view = create(client, "checkers", ["person", "minimax:depth=2"])
+    view = post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+    assert view["turn"] == "agent"
+    refused = client.post(f"/api/plays/{view['id']}/move", json={"action": view["legal"][0]["action"]})
+    assert (refused.status_code, refused.json()) == (409, {"error": "it is the agent's turn"})
+    last = events(client.post(f"/api/plays/{view['id']}/reply", json={}).text)[-1]
+    assert last["event"] == "view"
+    assert last["view"]["turn"] == "person"
+    assert last["view"]["ply"] == view["ply"] + 1
+    assert client.post(f"/api/plays/{view['id']}/reply", json={}).status_code == 409
+
+
+def test_undo_goes_to_the_persons_turn(client: TestClient) -> None:
+    view = create(client, "checkers", ["person", "random"])
+    start = view["position"]
+    view = post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+    view = events(client.post(f"/api/plays/{view['id']}/reply", json={}).text)[-1]["view"]
+    assert view["undo"] == 0
+    back = post(client, f"{view['id']}/goto", {"ply": view["undo"]})
+    assert back["position"] == start
+    again = post(client, f"{view['id']}/goto", {"ply": back["redo"]})
+    assert again["position"] == view["position"]
+
+
+def test_positions_of_the_field_are_read(client: TestClient) -> None:
+    fen = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"
+    assert create(client, "endgames", position=fen)["position"] == fen
+    pdn = '[Event "x"] 1. 11-15 22-18 2. 15x22 25x18 *'
+    view = create(client, "checkers", position=pdn)
+    assert [row["name"] for row in view["history"]] == ["11-15", "22-18", "15x22", "25x18"]
+    record = "(28,28)\n(27,27) / 0\n(31,35) | -2\n"
+    view = create(client, "morpion", position=record)
+    assert view["ply"] == 2
+    assert client.get(f"/api/plays/{view['id']}/record").json() == {"text": record, "file": "game.psol"}
+
+
+@pytest.mark.parametrize(("game", "file"), [("checkers", "game.pdn"), ("endgames", "game.pgn"), ("tenten", "game.txt")])
+def test_records_name_every_move(client: TestClient, game: str, file: str) -> None:
+    view = create(client, game, seed=2)
+    for _ in range(3):
+        view = post(client, f"{view['id']}/move", {"action": view["legal"][-1]["action"]})
+    record = client.get(f"/api/plays/{view['id']}/record").json()
+    assert record["file"] == file
+    assert all(row["name"] in record["text"] for row in view["history"])
+
+
+def test_the_shown_position_is_drawn_while_it_is_typed(client: TestClient) -> None:
+    good = client.post("/api/preview", json={"game": "solitaire-chess", "position": "R.../.B../..N./P..."})
+    assert good.json()["moves"] == 4
+    assert good.json()["svg"].startswith("<svg")
+    bad = client.post("/api/preview", json={"game": "solitaire-chess", "position": "R.../.B"})
+    assert "expected 4 rows" in bad.json()["problem"]
+
+
+@pytest.mark.parametrize(
+    ("game", "before", "cell", "piece", "after"),
+    [
+        ("solitaire-chess", "R.../.B../..N./P...", 15, "Q", "R.../.B../..N./P..Q"),
+        ("solitaire-chess", "R.../.B../..N./P...", 0, ".", "..../.B../..N./P..."),
+        ("endgames", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1", 56, ".", "8/8/8/4k3/8/8/8/4K3 w - - 0 1"),
+        ("endgames", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1", 0, "k", None),  # in check, and White to move
+        ("checkers", "B:W21,K30:B1", 31, "KB", "B:W21,K30:B1,K32"),
+        ("checkers", "B:W21,K30:B1", 0, "turn", "W:W21,K30:B1"),
+        ("checkers", "B:W21,K30:B1", 0, "W", None),  # a man on the last row is a king
+        ("morpion", "(28,28)", 0, "x", None),
+    ],
+)
+def test_positions_are_set_up_by_hand(
+    client: TestClient, game: str, before: str, cell: int, piece: str, after: str | None
+) -> None:
+    body = {"game": game, "position": before, "cell": cell, "piece": piece}
+    seen = client.post("/api/preview", json=body).json()
+    if after is None:
+        assert "problem" in seen
+    else:
+        assert seen["position"] == after
+
+
+def test_blocks_and_hands_are_set_up(client: TestClient) -> None:
+    body = {"game": "tenten", "variant": "3x3-three", "position": "#../.../... 1x1"}
+    block = client.post("/api/preview", json=body | {"cell": 8, "piece": "#"}).json()
+    assert block["position"] == "#../.../..# 1x1"
+    hand = client.post("/api/preview", json=body | {"cell": 9, "piece": "2x1"}).json()
+    assert hand["position"] == "#../.../... 2x1"
+
+
+def test_games_are_described(client: TestClient) -> None:
+    rows = client.get("/api/games").json()["games"]
+    assert {row["name"] for row in rows} >= set(GAMES)
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["checkers"]["sides"] == ["Black", "White"]
+    assert "minimax:depth=3" not in by_name["tenten"]["agents"]  # minimax needs a game without chance
+    assert by_name["endgames"]["agents"][0] == "best"
