@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents import checkers_strong, endgames, solitaire_chess, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -29,6 +29,12 @@ GENERIC: dict[str, Factory] = {
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
 OF_GAME: dict[str, dict[str, Factory]] = {
+    "checkers": {
+        "ladder": checkers_strong.load_ladder,
+        "td": checkers_strong.load_td,
+        "oracle": checkers_strong.load_oracle,
+        "best": checkers_strong.load_best,
+    },
     "endgames": {
         "oracle": lambda game, **settings: endgames.OracleAgent(**settings),
         "q-learning": lambda game, **settings: endgames.QLearningAgent(**settings),

@@ -1,0 +1,99 @@
+"""Temporal-difference learning of a checkers evaluation, by self-play alone.
+
+The value of a position is a sum of weights looked up by patterns of its pieces, on the scale of log-odds
+(`native/learn/checkers_patterns.hpp` names the patterns). All weights start at zero, so that at first not even a man is
+worth anything. A batch of games is played by a shallow search with the weights as they are; then every quiet
+position of every game learns from what the search found there, from the positions after it and from the end of the game:
+TD(lambda) with search, and temporal-coherence step sizes (`native/learn/checkers_td.hpp`).
+
+The games of a batch are spread over the threads and learned from in order: the result depends on the seed alone.
+
+>>> value = PatternValue(np.zeros(PatternValue.size, np.float32))
+>>> from rookery.games.checkers import Checkers
+>>> value(Checkers().initial_state())
+0
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native
+from rookery.games.checkers import Checkers
+from rookery.learn import runs
+
+KIND = "checkers-td"
+SHIPPED = Path(__file__).parents[1] / "models" / "checkers" / "td.npz"
+
+PatternValue = _native.checkers_strong.PatternValue
+"""The value of a position for the side to move, called with a state: hundredths of log-odds."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    generations: int = 100
+    """A checkpoint is written after each."""
+    games: int = 2048
+    """Games a generation."""
+    batch: int = 256
+    """Games that are played with the same weights."""
+    depth: int = 3
+    """Plies that the search looks ahead, captures followed to their end."""
+    trace: float = 0.7
+    """Lambda: how much the rest of the game counts against what the search found."""
+    exploration: float = 0.05
+    """Chance of a random move."""
+    opening: int = 8
+    """Every game starts with up to so many random plies."""
+    step: float = 2.0
+    """How much of an error is corrected at once, before temporal coherence makes it smaller."""
+
+
+def train(settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0) -> Iterator[runs.Info]:
+    """Play and learn; yields a row of metrics after every generation. The model lies in `folder` at the end."""
+    if min(settings.generations, settings.games, settings.batch) < 1:
+        raise ValueError("generations, games and batch must be at least 1")
+    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed}, resume)
+    learner = _native.checkers_strong.TdLearner(
+        settings.depth, settings.trace, settings.exploration, settings.opening, settings.step
+    )
+    if (saved := run.load()) is not None:
+        learner.restore(saved["value"], saved["error"], saved["magnitude"])
+    start = Checkers().initial_state()
+    for generation in range(len(run.rows), settings.generations):
+        totals = np.zeros(5)
+        for first in range(0, settings.games, settings.batch):
+            games = min(settings.batch, settings.games - first)
+            totals += learner.train(start, generation * settings.games + first, games, seed, threads)
+        games, plies, draws, learned, squared = totals.tolist()
+        row = {
+            "generation": generation + 1,
+            "games": (generation + 1) * settings.games,
+            "plies_a_game": plies / games,
+            "drawn": draws / games,
+            "error": (squared / max(learned, 1)) ** 0.5,
+        }
+        run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
+        yield row
+    _save(run.model_path, learner.state()[0], asdict(settings) | {"seed": seed})
+
+
+def _save(path: Path, weights: npt.NDArray[np.float32], settings: runs.Info) -> None:
+    """Weights go into the file as 16-bit numbers."""
+    runs.save_model(path, {"kind": KIND, "settings": settings}, {"weights": weights.astype(np.float16)})
+
+
+def load(path: Path = SHIPPED) -> Any:
+    """The learned value in a file that `train` wrote."""
+    _, arrays = runs.load_arrays(path, KIND)
+    weights = arrays.get("weights")
+    if weights is None or weights.shape != (PatternValue.size,):
+        raise ValueError(f"{path} does not hold the {PatternValue.size:,} weights of the value")
+    return PatternValue(weights.astype(np.float32))
