@@ -47,86 +47,93 @@ public:
     Totals train(const State& start, std::int64_t first_game, std::int64_t games, std::uint64_t seed, int threads,
                  Control& control) {
         const PatternValue value(weights.value);
-        std::vector<std::vector<Lesson>> lessons(games);
-        std::vector<std::int8_t> drawn(games);
-        std::vector<std::int64_t> plies(games);
+        std::vector<Game> played(games);
         constexpr std::int64_t kBlock = 8;
         parallel_blocks((games + kBlock - 1) / kBlock, threads, [&](std::int64_t block) {
             Search search(value, nullptr, 12);
-            for (std::int64_t game = block * kBlock; game < std::min(games, (block + 1) * kBlock); ++game) {
+            for (std::int64_t i = block * kBlock; i < std::min(games, (block + 1) * kBlock); ++i) {
                 if (control.stopped()) return;
-                Rng rng(seed, static_cast<std::uint64_t>(first_game + game));
-                play_game(start, search, rng, lessons[game], plies[game], drawn[game], control);
+                Rng rng(seed, static_cast<std::uint64_t>(first_game + i));
+                played[i] = play_game(start, search, rng, control);
                 control.add(1);
             }
         });
         Totals totals;
         if (control.stopped()) return totals;
-        for (std::int64_t game = 0; game < games; ++game) {
-            for (const Lesson& lesson : lessons[game]) totals.squared_error += learn(lesson);
-            totals.learned += static_cast<std::int64_t>(lessons[game].size());
-            totals.plies += plies[game];
-            totals.draws += drawn[game];
+        for (const Game& game : played) {
+            // From the end backwards: what is learned about later positions comes first.
+            for (std::size_t i = game.steps.size(); i-- > 0;) {
+                if (!game.steps[i].quiet) continue;
+                totals.squared_error += learn(game.steps[i].position, game.steps[i].target);
+                ++totals.learned;
+            }
+            totals.plies += static_cast<std::int64_t>(game.steps.size());
+            totals.draws += game.drawn;
         }
         totals.games = games;
         return totals;
     }
 
-private:
-    struct Lesson {
-        Position position;
-        float target;  // chance to win of the side to move, a draw counting half
-    };
-
+    // One ply of a game, in the eyes of the side to move. Chances are of winning, a draw counting half.
     struct Step {
         Position position;
-        float found;  // by the search
-        bool random, quiet;
+        float found = 0;      // chance that the search saw
+        bool random = false;  // the move played was not the search's
+        bool quiet = true;    // there was no capture to make
+        float target = 0;
     };
 
-    void play_game(const State& start, Search& search, Rng& rng, std::vector<Lesson>& lessons, std::int64_t& plies,
-                   std::int8_t& drawn, Control& control) const {
-        State state = start;
-        const auto random_plies = rng.below(static_cast<std::uint32_t>(settings_.opening + 1));
-        for (std::uint32_t ply = 0; ply < random_plies && state.player() != kTerminal; ++ply) {
-            state.apply(state.random_action(rng));
-        }
-        std::vector<Step> steps;
-        while (state.player() != kTerminal && !control.stopped()) {
-            const auto moves = search.best(state, settings_.depth, control);
-            const bool random = rng.uniform() < settings_.exploration;
-            const Action action =
-                random ? state.random_action(rng) : moves[rng.below(static_cast<std::uint32_t>(moves.size()))].action;
-            steps.push_back({state.position(), static_cast<float>(chance_of(moves[0].score)), random,
-                             !find_starts(state.position()).captures});
-            state.apply(action);
-        }
-        plies = static_cast<std::int64_t>(steps.size());
-        if (steps.empty()) return;
-        drawn = state.returns()[0] == 0;
-        double target = (1 + state.returns()[steps.back().position.side]) / 2;
+    // `end`: the result for the side that moved last, 1 for a win, 0 for a loss.
+    static void set_targets(std::span<Step> steps, double end, double lambda) {
+        double next = end;  // in the eyes of the side that moves in the step at hand
         for (std::size_t i = steps.size(); i-- > 0;) {
-            const Step& step = steps[i];
-            if (i + 1 < steps.size()) target = 1 - target;  // seen by the other side now
-            target = step.random ? step.found : (1 - settings_.lambda) * step.found + settings_.lambda * target;
-            if (step.quiet) lessons.push_back({step.position, static_cast<float>(target)});
+            Step& step = steps[i];
+            step.target = static_cast<float>(step.random ? step.found : (1 - lambda) * step.found + lambda * next);
+            next = 1 - step.target;
         }
     }
 
-    // Returns the squared error.
-    double learn(const Lesson& lesson) {
-        const double seen = 1 / (1 + std::exp(-Patterns::value(weights.value.data(), lesson.position)));
-        const double error = lesson.target - seen;
+    // Moves the value of a position towards its target; returns the squared error there was.
+    double learn(const Position& p, float target) {
+        const double error = target - 1 / (1 + std::exp(-Patterns::value(weights.value.data(), p)));
         std::array<std::uint32_t, Patterns::kMostActive> active;
         int n = 0;
-        Patterns::for_each(lesson.position, [&](std::uint32_t i) { active[n++] = i; });
+        Patterns::for_each(p, [&](std::uint32_t i) { active[n++] = i; });
         const auto each = static_cast<float>(settings_.step / n);
-        const float full = Patterns::fullness(lesson.position);
+        const float full = Patterns::fullness(p);
         for (int i = 0; i < n; ++i) {
             weights.learn(2 * active[i], each * full, static_cast<float>(error));
             weights.learn(2 * active[i] + 1, each * (1 - full), static_cast<float>(error));
         }
         return error * error;
+    }
+
+private:
+    struct Game {
+        std::vector<Step> steps;
+        bool drawn = false;
+    };
+
+    Game play_game(const State& start, Search& search, Rng& rng, Control& control) const {
+        State state = start;
+        const auto random_plies = rng.below(static_cast<std::uint32_t>(settings_.opening + 1));
+        for (std::uint32_t ply = 0; ply < random_plies && state.player() != kTerminal; ++ply) {
+            state.apply(state.random_action(rng));
+        }
+        Game game;
+        while (state.player() != kTerminal && !control.stopped()) {
+            const auto moves = search.best(state, settings_.depth, control);
+            const bool random = rng.uniform() < settings_.exploration;
+            const Action best = moves[rng.below(static_cast<std::uint32_t>(moves.size()))].action;
+            game.steps.push_back({state.position(), static_cast<float>(chance_of(moves[0].score)), random,
+                                  !find_starts(state.position()).captures});
+            state.apply(random ? state.random_action(rng) : best);
+        }
+        if (game.steps.empty() || control.stopped()) return {};
+        const double result = state.returns()[game.steps.back().position.side];
+        game.drawn = result == 0;
+        set_targets(game.steps, (1 + result) / 2, settings_.lambda);
+        return game;
     }
 
     TdSettings settings_;

@@ -86,7 +86,7 @@ class SearchAgent(ValueAgent):
     def _verdict(self, score: int) -> str:
         ahead = self.plies(score)
         if ahead is not None:
-            return f"{'wins' if score > 0 else 'loses'} in {ahead} plies"
+            return f"{'wins' if score > 0 else 'loses'} in {ahead} {'ply' if ahead == 1 else 'plies'}"
         if self.solved and score == 0:
             return "is even, or a proven draw"
         return f"is worth {self.worth(score):+.3f}"

@@ -97,6 +97,8 @@ def train(
         length: Generations to train.
     """
     settings = checkers_td.Settings()
+    if length is not None and length < 1:
+        raise ValueError(f"the length must be at least 1, and is {length}")
     if length is not None:
         settings = dataclasses.replace(settings, generations=length)
     folder = out or Path("runs") / f"checkers-{method}"

@@ -46,13 +46,13 @@ class Settings:
     """Games that are played with the same weights."""
     depth: int = 3
     """Plies that the search looks ahead, captures followed to their end."""
-    trace: float = 0.7
+    trace: float = 0.8
     """Lambda: how much the rest of the game counts against what the search found."""
     exploration: float = 0.05
     """Chance of a random move."""
     opening: int = 8
     """Every game starts with up to so many random plies."""
-    step: float = 2.0
+    step: float = 6.0
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
 
 
