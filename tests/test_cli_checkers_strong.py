@@ -56,9 +56,7 @@ def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argumen
     check_refusal(capsys, arguments, sentence)
 
 
-def test_train_and_play(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_train_and_play(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkers_td, "Settings", partial(checkers_td.Settings, games=30))
     arguments = ("train", "checkers", "td", "--length", "1", "--out", str(tmp_path))
     data = answer(capsys, *arguments)

@@ -32,7 +32,7 @@ def test_the_learned_player_beats_random_and_every_rung() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1, 3, 5, 7])
 def test_a_thousand_games_a_rung(depth: int) -> None:
-    """The issue's bars for an agent that learned from self-play alone: 99.5% against random, more than half against every
+    """What an agent that learned from self-play alone has to reach: 99.5% against random, more than half against every
     rung of the ladder; here without the solved endgames, at the agent's own depth and at the rung's."""
     player = search_agent("td").player
     result = play_match(player, Player(depth), games=1000, seed=7)
@@ -109,7 +109,12 @@ def test_the_oracle_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ValueError, match="positions of up to 4 pieces are solved, and this one has 24"):
         oracle.choose(GAME.initial_state(), random.Random(0))
     state = GAME.parse_state("B:WK22,26:BK13,14")
-    assert oracle.explain(state).reasons == ["14-17 draws", "13-9 draws", "14-18 loses in 26 plies", "13-17 loses in 6 plies"]
+    assert oracle.explain(state).reasons == [
+        "14-17 draws",
+        "13-9 draws",
+        "14-18 loses in 26 plies",
+        "13-17 loses in 6 plies",
+    ]
 
 
 @pytest.mark.parametrize(

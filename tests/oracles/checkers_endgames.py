@@ -1,4 +1,4 @@
-"""Checkers endgames solved slowly: positions as dictionaries, values found by going over all of them again and again."""
+"""Checkers endgames solved slowly: positions as dictionaries, all looked at again and again."""
 
 from __future__ import annotations
 

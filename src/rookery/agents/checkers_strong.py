@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ class SearchAgent(ValueAgent):
     >>> import rookery
     >>> from rookery import agents
     >>> game = rookery.load("checkers")
-    >>> state = game.parse_state("B:W22,26,K30:B13,14,18")
-    >>> agents.load("ladder:depth=5", game).explain(state).reasons[0]
-    '18x25 is worth ...
+    >>> state = game.parse_state("W:W25,K26:B21")
+    >>> agents.load("ladder:depth=5", game).explain(state).reasons[:2]
+    ['26-30 wins in 1 ply', 'expected line: 26-30']
     """
 
     def __init__(self, value: Any, depth: int, solved: Endgames | None) -> None:
@@ -40,7 +41,7 @@ class SearchAgent(ValueAgent):
         if depth < 1:
             raise ValueError(f"the depth must be at least 1, and is {depth}")
         self.depth, self.solved = depth, solved
-        self.search = _native.checkers_strong.Search(value, self.player.endgames)
+        self.search: Any = _native.checkers_strong.Search(value, self.player.endgames)
 
     def choose(self, state: State, rng: random.Random) -> int:
         actions = state.legal_actions()
@@ -80,7 +81,7 @@ class SearchAgent(ValueAgent):
         reasons.insert(1, f"expected line: {' '.join(self.line(state, ranked[0]))}")
         reasons.append(f"searched {self.depth} plies and captures: {nodes:,} positions")
         cells = state.action_cells(ranked[0])
-        arrows = list(zip(cells, cells[1:], strict=False))
+        arrows = list(pairwise(cells))
         return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
 
     def _verdict(self, score: int) -> str:
@@ -95,8 +96,8 @@ class SearchAgent(ValueAgent):
 class OracleAgent(ValueAgent):
     """Perfect play in positions of few pieces: the fastest win, else a draw, else the slowest loss.
 
-    A move is worth 1 less a thousandth for every ply to the win, 0 if it draws, -1 plus a thousandth for every ply if it
-    loses. Positions with more pieces are refused.
+    A move is worth 1 less a thousandth for every ply to the win, 0 if it draws, -1 plus a thousandth for every ply if
+    it loses. Positions with more pieces are refused.
     """
 
     def __init__(self, pieces: int) -> None:
@@ -114,14 +115,16 @@ class OracleAgent(ValueAgent):
         ranked = sorted(values, key=lambda action: -values[action])
         reasons = [f"{state.action_name(action)} {describe(outcomes[action])}" for action in ranked]
         cells = state.action_cells(ranked[0])
-        arrows = list(zip(cells, cells[1:], strict=False))
+        arrows = list(pairwise(cells))
         return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
 
 
 def describe(outcome: Outcome) -> str:
     if outcome.plies is None:
         return "draws"
-    return f"{'wins' if outcome.value == 'win' else 'loses'} in {outcome.plies} {'ply' if outcome.plies == 1 else 'plies'}"
+    return (
+        f"{'wins' if outcome.value == 'win' else 'loses'} in {outcome.plies} {'ply' if outcome.plies == 1 else 'plies'}"
+    )
 
 
 def load_td(game: Game, path: str | None = None, depth: int = DEPTH) -> Agent:

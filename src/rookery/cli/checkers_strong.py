@@ -31,8 +31,8 @@ def solve(
     Example: rookery solve checkers "W:WK18,K23:BK1"
 
     `value` is win, draw or loss for the side to move; `distance` counts plies until the loser cannot move (null for a
-    draw). Draw rules that look at the past of a game do not count. The first question solves all positions of up to four
-    pieces (seconds) and keeps them.
+    draw). Draw rules that look at the past of a game do not count. The first question solves all positions of up to
+    four pieces (seconds) and keeps them.
 
     Args:
         position: In draughts FEN; `-` reads many, one a line, from standard input.
@@ -88,7 +88,8 @@ def train(
     Example: rookery train checkers td --out runs/td
     Play it with: rookery arena checkers td:runs/td ladder:depth=5 --games 20
 
-    The folder keeps a checkpoint after every generation, so a stopped run goes on with --resume and ends as it would have.
+    The folder keeps a checkpoint after every generation, so a stopped run goes on with --resume and ends as it would
+    have.
 
     Args:
         method: td.
@@ -104,7 +105,8 @@ def train(
     folder = out or Path("runs") / f"checkers-{method}"
     rows: list[dict[str, Any]] = []
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=progress(), transient=True) as bar:
+    console = progress()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"{method}: starting", total=settings.generations)
         for row in checkers_td.train(settings, folder, common.seed, resume):
             rows.append(row)

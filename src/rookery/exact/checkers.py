@@ -7,8 +7,8 @@
 (Outcome(value='win', plies=1), ['2x9'])
 
 The tables are made by retrograde analysis in a few seconds when they are first asked for, and kept in a folder for
-caches (`rookery.files.cache_folder`). Outcomes look at the position alone: they know nothing of repetitions and counters,
-as if the game had no draw rules but that nobody can make progress.
+caches (`rookery.files.cache_folder`). Outcomes look at the position alone: they know nothing of repetitions and
+counters; a draw is where nobody can force a win.
 """
 
 from __future__ import annotations
@@ -189,7 +189,12 @@ def _load(file: Path, pieces: int) -> Any:
             raise ValueError("it is the file of other tables")
         reader = zlib.decompressobj()
         raw = reader.decompress(content[_HEADER.size :], size)
-        if len(raw) != size or not reader.eof or reader.unused_data or zlib.crc32(raw) != _HEADER.unpack_from(content)[3]:
+        if (
+            len(raw) != size
+            or not reader.eof
+            or reader.unused_data
+            or zlib.crc32(raw) != _HEADER.unpack_from(content)[3]
+        ):
             raise ValueError("its checksum is wrong")
     except (ValueError, struct.error, zlib.error) as error:
         print(f"rookery: {file} is damaged ({error}) and will be made again", file=sys.stderr)

@@ -2,8 +2,8 @@
 
 The value of a position is a sum of weights looked up by patterns of its pieces, on the scale of log-odds
 (`native/learn/checkers_patterns.hpp` names the patterns). All weights start at zero, so that at first not even a man is
-worth anything. A batch of games is played by a shallow search with the weights as they are; then every quiet
-position of every game learns from what the search found there, from the positions after it and from the end of the game:
+worth anything. A batch of games is played by a shallow search with the weights as they are; then every quiet position
+of every game learns from what the search found there, from the positions after it and from the end of the game:
 TD(lambda) with search, and temporal-coherence step sizes (`native/learn/checkers_td.hpp`).
 
 The games of a batch are spread over the threads and learned from in order: the result depends on the seed alone.
@@ -16,7 +16,6 @@ The games of a batch are spread over the threads and learned from in order: the 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,7 +55,9 @@ class Settings:
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
 
 
-def train(settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0) -> Iterator[runs.Info]:
+def train(
+    settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
+) -> Iterator[runs.Info]:
     """Play and learn; yields a row of metrics after every generation. The model lies in `folder` at the end."""
     if min(settings.generations, settings.games, settings.batch) < 1:
         raise ValueError("generations, games and batch must be at least 1")
@@ -70,8 +71,8 @@ def train(settings: Settings, folder: Path, seed: int = 0, resume: bool = False,
     for generation in range(len(run.rows), settings.generations):
         totals = np.zeros(5)
         for first in range(0, settings.games, settings.batch):
-            games = min(settings.batch, settings.games - first)
-            totals += learner.train(start, generation * settings.games + first, games, seed, threads)
+            batch = min(settings.batch, settings.games - first)
+            totals += learner.train(start, generation * settings.games + first, batch, seed, threads)
         games, plies, draws, learned, squared = totals.tolist()
         row = {
             "generation": generation + 1,
