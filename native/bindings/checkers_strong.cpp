@@ -188,23 +188,23 @@ static void bind_search(nb::module_& m) {
 static void bind_learner(nb::module_& m) {
     nb::class_<TdLearner>(m, "TdLearner")
         .def("__init__",
-             [](TdLearner* self, int depth, double lambda, double exploration, int opening, double step) {
-                 new (self) TdLearner({depth, lambda, exploration, opening, step});
+             [](TdLearner* self, int depth, double lambda, double exploration, int opening) {
+                 new (self) TdLearner({depth, lambda, exploration, opening});
              },
-             "depth"_a, "lambda_"_a, "exploration"_a, "opening"_a, "step"_a)
+             "depth"_a, "lambda_"_a, "exploration"_a, "opening"_a)
         .def(
             "train",
-            [](TdLearner& self, const H& start, std::int64_t first_game, std::int64_t games, std::uint64_t seed,
-               int threads, Control* given) {
+            [](TdLearner& self, const H& start, std::int64_t first_game, std::int64_t games, double step,
+               std::uint64_t seed, int threads, Control* given) {
                 if (games < 1) throw nb::value_error("the number of games must be at least 1");
                 checked_threads(threads);
                 ControlOrNone call(given);
                 const auto totals = interruptible(call.control, [&] {
-                    return self.train(start.state, first_game, games, seed, threads, call.control);
+                    return self.train(start.state, first_game, games, step, seed, threads, call.control);
                 });
                 return std::make_tuple(totals.games, totals.plies, totals.draws, totals.learned, totals.squared_error);
             },
-            "start"_a, "first_game"_a, "games"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
+            "start"_a, "first_game"_a, "games"_a, "step"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
             "Games, plies, draws, positions learned, sum of squared errors.")
         .def("state",
              [](const TdLearner& self) {

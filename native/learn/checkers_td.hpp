@@ -20,7 +20,6 @@ struct TdSettings {
     double lambda = 0.7;
     double exploration = 0.05;  // chance of a random move
     int opening = 8;            // random plies at the start: 0 to this many, drawn for each game
-    double step = 2.0;
 };
 
 class TdLearner {
@@ -32,7 +31,6 @@ public:
             throw std::invalid_argument("lambda and exploration lie between 0 and 1");
         }
         if (settings.opening < 0) throw std::invalid_argument("the opening is 0 random plies or more");
-        if (!(settings.step > 0)) throw std::invalid_argument("the step must be positive");
     }
 
     CoherentWeights weights;
@@ -42,10 +40,12 @@ public:
         double squared_error = 0;
     };
 
-    // Plays games first_game, first_game + 1, ... with the weights as they are, then learns from all of them in order.
-    // The result does not depend on `threads`. Stopped early, nothing is learned. `control.done` counts games.
-    Totals train(const State& start, std::int64_t first_game, std::int64_t games, std::uint64_t seed, int threads,
-                 Control& control) {
+    // Plays games first_game, first_game + 1, ... with the weights as they are, then learns from all of them in order. An
+    // error is corrected by `step` of it, before temporal coherence makes that less. The result does not depend on
+    // `threads`. Stopped early, nothing is learned. `control.done` counts games.
+    Totals train(const State& start, std::int64_t first_game, std::int64_t games, double step, std::uint64_t seed,
+                 int threads, Control& control) {
+        if (!(step > 0)) throw std::invalid_argument("the step must be positive");
         const PatternValue value(weights.value);
         std::vector<Game> played(games);
         constexpr std::int64_t kBlock = 8;
@@ -64,7 +64,7 @@ public:
             // From the end backwards: what is learned about later positions comes first.
             for (std::size_t i = game.steps.size(); i-- > 0;) {
                 if (!game.steps[i].quiet) continue;
-                totals.squared_error += learn(game.steps[i].position, game.steps[i].target);
+                totals.squared_error += learn(game.steps[i].position, game.steps[i].target, step);
                 ++totals.learned;
             }
             totals.plies += static_cast<std::int64_t>(game.steps.size());
@@ -94,12 +94,12 @@ public:
     }
 
     // Moves the value of a position towards its target; returns the squared error there was.
-    double learn(const Position& p, float target) {
+    double learn(const Position& p, float target, double step) {
         const double error = target - 1 / (1 + std::exp(-Patterns::value(weights.value.data(), p)));
         std::array<std::uint32_t, Patterns::kMostActive> active;
         int n = 0;
         Patterns::for_each(p, [&](std::uint32_t i) { active[n++] = i; });
-        const auto each = static_cast<float>(settings_.step / n);
+        const auto each = static_cast<float>(step / n);
         const float full = Patterns::fullness(p);
         for (int i = 0; i < n; ++i) {
             weights.learn(2 * active[i], each * full, static_cast<float>(error));

@@ -105,11 +105,11 @@ TEST(checkers_td_targets) {
 }
 
 TEST(checkers_td_learns_what_it_is_told) {
-    TdLearner learner({3, 0.7, 0.05, 8, 2.0});
+    TdLearner learner({3, 0.7, 0.05, 8});
     const Position p;
     double before = 1;
     for (int i = 0; i < 200; ++i) {
-        const double error = learner.learn(p, 0.8f);
+        const double error = learner.learn(p, 0.8f, 2.0);
         CHECK(error <= before);
         before = error;
     }
@@ -118,11 +118,11 @@ TEST(checkers_td_learns_what_it_is_told) {
 }
 
 TEST(checkers_td_threads) {
-    TdLearner one({2, 0.7, 0.1, 8, 4.0}), two({2, 0.7, 0.1, 8, 4.0});
+    TdLearner one({2, 0.7, 0.1, 8}), two({2, 0.7, 0.1, 8});
     Control control;
     for (int batch = 0; batch < 3; ++batch) {
-        const auto a = one.train(State(kRules), 20 * batch, 20, 5, 1, control);
-        const auto b = two.train(State(kRules), 20 * batch, 20, 5, 3, control);
+        const auto a = one.train(State(kRules), 20 * batch, 20, 4.0, 5, 1, control);
+        const auto b = two.train(State(kRules), 20 * batch, 20, 4.0, 5, 3, control);
         CHECK(a.learned == b.learned && a.games == 20);
     }
     CHECK(one.weights.value == two.weights.value);

@@ -68,6 +68,10 @@ def test_values_follow_from_the_moves() -> None:
     assert seen == {"win", "draw", "loss"}
 
 
+def pieces_in(material: str) -> int:
+    return sum(int(part.removesuffix("K")) for part in material.replace(" v ", "+").split("+"))
+
+
 @pytest.mark.parametrize(("pieces", "known"), [(2, 6_972), (3, 261_224), (4, 7_092_774)])
 def test_numbers_of_positions(pieces: int, known: int) -> None:
     """The published numbers count every placement, also of one colour alone; colours exchanged are counted apart."""
@@ -75,9 +79,24 @@ def test_numbers_of_positions(pieces: int, known: int) -> None:
     ours = sum(
         wins + draws + losses
         for name, (wins, draws, losses, _) in exact.endgames().counts().items()
-        if sum(int(part.removesuffix("K")) for part in name.replace(" v ", "+").split("+")) == pieces
+        if pieces_in(name) == pieces
     )
     assert ours + 2 * one_colour == known
+
+
+def test_king_against_king_as_published() -> None:
+    """Wins, draws and losses of the side to move and the longest win, as E. Trice reports them of his own database."""
+    assert exact.endgames().counts()["1K v 1K"] == (230, 654, 108, 11)
+
+
+@pytest.mark.slow
+def test_five_pieces_as_published() -> None:
+    """148,688,232 placements (Schaeffer et al.); the hardest one takes the winner 74 moves (Trice and Dodgen)."""
+    counts = exact.Endgames(exact.generate(5)).counts()
+    one_colour = sum(comb(28, men) * comb(32 - men, 5 - men) for men in range(6))
+    five = {name: row for name, row in counts.items() if pieces_in(name) == 5}
+    assert sum(sum(row[:3]) for row in five.values()) + 2 * one_colour == 148_688_232
+    assert max(row[3] for row in five.values()) == 2 * 74 - 1
 
 
 def test_facts_that_can_be_counted_by_hand() -> None:

@@ -51,28 +51,30 @@ class Settings:
     """Chance of a random move."""
     opening: int = 8
     """Every game starts with up to so many random plies."""
-    step: float = 6.0
+    step: float = 8.0
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
+    half_step: int = 20
+    """After so many generations the step is a half, after twice as many a third, and so on."""
 
 
 def train(
     settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
 ) -> Iterator[runs.Info]:
     """Play and learn; yields a row of metrics after every generation. The model lies in `folder` at the end."""
-    if min(settings.generations, settings.games, settings.batch) < 1:
-        raise ValueError("generations, games and batch must be at least 1")
+    if min(settings.generations, settings.games, settings.batch, settings.half_step) < 1:
+        raise ValueError("generations, games, batch and half_step must be at least 1")
     run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed}, resume)
     learner = _native.checkers_strong.TdLearner(
-        settings.depth, settings.trace, settings.exploration, settings.opening, settings.step
+        settings.depth, settings.trace, settings.exploration, settings.opening
     )
     if (saved := run.load()) is not None:
         learner.restore(saved["value"], saved["error"], saved["magnitude"])
     start = Checkers().initial_state()
     for generation in range(len(run.rows), settings.generations):
-        totals = np.zeros(5)
+        totals, step = np.zeros(5), settings.step / (1 + generation / settings.half_step)
         for first in range(0, settings.games, settings.batch):
             batch = min(settings.batch, settings.games - first)
-            totals += learner.train(start, generation * settings.games + first, batch, seed, threads)
+            totals += learner.train(start, generation * settings.games + first, batch, step, seed, threads)
         games, plies, draws, learned, squared = totals.tolist()
         row = {
             "generation": generation + 1,
