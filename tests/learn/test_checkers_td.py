@@ -25,7 +25,7 @@ def weights(folder: Path) -> np.ndarray:
 
 def test_a_few_seconds_teach_what_pieces_are_worth(tmp_path: Path) -> None:
     """From nothing: all weights start at zero."""
-    for _ in train(Settings(generations=2, games=1500, batch=150), tmp_path, seed=1):
+    for _ in train(Settings(generations=2, games=1000, batch=100), tmp_path, seed=1):
         pass
     value = load(tmp_path / "model.npz")
 

@@ -134,8 +134,8 @@ def test_matches_depend_on_the_seed_alone() -> None:
 
 def test_equal_players_score_alike_with_both_colours() -> None:
     """Games 2i and 2i + 1 have one opening with colours exchanged, so that neither player has the better side."""
-    result = play_match(Player(2), Player(2), games=2000, seed=1)
-    assert abs(result.score - 0.5) < 0.04
+    result = play_match(Player(2), Player(2), games=1000, seed=1)
+    assert abs(result.score - 0.5) < 0.06
 
 
 def test_games_follow_the_rules_of_their_variant() -> None:
