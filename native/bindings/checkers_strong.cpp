@@ -37,12 +37,12 @@ static void bind_endgames(nb::module_& m) {
         "load",
         [](int pieces, nb::bytes table) {
             auto loaded = std::make_shared<Endgames>(pieces);
-            if (table.size() != loaded->table.size()) throw nb::value_error("the table has another size");
-            std::memcpy(loaded->table.data(), table.c_str(), table.size());
+            if (table.size() != loaded->size()) throw nb::value_error("the table has another size");
+            loaded->table.assign(table.c_str(), table.c_str() + table.size());
             return loaded;
         },
         "pieces"_a, "table"_a);
-    endgames.def_static("size_of", [](int pieces) { return Endgames(pieces).table.size(); }, "pieces"_a);
+    endgames.def_static("size_of", [](int pieces) { return Endgames(pieces).size(); }, "pieces"_a);
     endgames.def_prop_ro("pieces", &Endgames::pieces);
     endgames.def_prop_ro(
         "table",

@@ -36,28 +36,27 @@ public:
         int all_men() const { return men + other_men; }
     };
 
-    // All positions of up to so many pieces with both sides on the board, none of them solved yet.
+    // The numbers of all positions of up to so many pieces with both sides on the board; the table is still empty.
     explicit Endgames(int pieces) : pieces_(pieces) {
         if (pieces < 2 || pieces > kMostPieces) throw std::invalid_argument("the endgames have 2 to 5 pieces");
-        std::size_t size = 0;
         for (int n = 2; n <= pieces; ++n) {
             for (int all_men = 0; all_men <= n; ++all_men) {
                 for_each_material(n, all_men, [&](Material m) {
-                    m.first = size;
+                    m.first = size_;
                     m.size = choose(28, m.men) * choose(32, m.kings) * choose(28, m.other_men) *
                              choose(32, m.other_kings);
-                    size += m.size;
+                    size_ += m.size;
                     first_[m.men][m.kings][m.other_men][m.other_kings] = m.first;
                     materials_.push_back(m);
                 });
             }
         }
-        table.assign(size, kUnused);
     }
 
-    std::vector<std::uint8_t> table;
+    std::vector<std::uint8_t> table;  // by number
 
     int pieces() const { return pieces_; }
+    std::size_t size() const { return size_; }
     const std::vector<Material>& materials() const { return materials_; }
 
     bool covers(const Position& p) const { return std::popcount(p.pieces[0] | p.pieces[1]) <= pieces_; }
@@ -152,6 +151,7 @@ private:
     }
 
     int pieces_;
+    std::size_t size_ = 0;
     std::vector<Material> materials_;
     std::size_t first_[kMostPieces + 1][kMostPieces + 1][kMostPieces + 1][kMostPieces + 1] = {};
 };
@@ -186,6 +186,7 @@ public:
         : endgames_(endgames), threads_(threads), control_(control) {}
 
     void run() {
+        endgames_.table.assign(endgames_.size(), Endgames::kUnused);
         const auto& all = endgames_.materials();
         for (auto begin = all.begin(); begin != all.end();) {
             auto end = begin;

@@ -138,10 +138,14 @@ private:
             }
         }
 
-        auto& moves = moves_at(ply);
-        moves.clear();
-        for_each_action(p, starts, [&](Action a) { moves.push_back({a, a == first ? ~0u : history_of(p, a)}); });
-        const std::size_t count = moves.size();
+        // By index all along: deeper plies make moves_ grow.
+        if (ply >= static_cast<int>(moves_.size())) moves_.emplace_back();
+        moves_[ply].clear();
+        for_each_action(p, starts, [&](Action action) {
+            const std::uint32_t history = action < kFirstCapture ? history_[p.side][action] : 0;
+            moves_[ply].push_back({action, action == first ? ~0u : history});
+        });
+        const std::size_t count = moves_[ply].size();
         Score best = -2 * kDecided;
         const Score alpha_before = alpha;
         Action best_action = 0;
@@ -185,15 +189,6 @@ private:
         Action action;
         std::uint32_t rank;
     };
-
-    std::vector<Ranked>& moves_at(int ply) {
-        if (ply >= static_cast<int>(moves_.size())) moves_.resize(ply + 1);
-        return moves_[ply];
-    }
-
-    std::uint32_t history_of(const Position& p, Action action) const {
-        return action < kFirstCapture ? history_[p.side][action] : 0;
-    }
 
     const Evaluation& evaluation_;
     const Endgames* endgames_;

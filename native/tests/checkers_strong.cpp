@@ -33,7 +33,7 @@ TEST(checkers_turned) {
 
 TEST(checkers_endgames_numbers) {
     const Endgames endgames(4);
-    std::vector<bool> seen(endgames.table.size());
+    std::vector<bool> seen(endgames.size());
     std::size_t legal = 0;
     for (const auto& material : endgames.materials()) {
         for (std::size_t number = material.first; number < material.first + material.size; number += 7) {
@@ -47,7 +47,7 @@ TEST(checkers_endgames_numbers) {
             ++legal;
         }
     }
-    CHECK(legal > endgames.table.size() / 10);
+    CHECK(legal > endgames.size() / 10);
 }
 
 // Every value follows from those after the moves, which proves all of them.
