@@ -36,7 +36,7 @@ def solve(
 
     Args:
         position: In draughts FEN; `-` reads many, one a line, from standard input.
-        pieces: Solve positions of up to so many pieces; 5 takes some minutes the first time.
+        pieces: Solve positions of up to so many pieces; 5 takes about two minutes the first time.
     """
     game, solved = Checkers(), exact.endgames(pieces)
     if position == "-":

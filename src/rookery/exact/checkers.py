@@ -36,7 +36,7 @@ from rookery.statistics import wilson_interval
 PIECES = 4
 """Of both sides together, unless five are asked for."""
 MOST_PIECES = 5
-"""Five pieces take a few minutes and 180 MB."""
+"""Five pieces take about two minutes, 190 MB of memory and a file of 75 MB."""
 
 _DRAWN: int = _native.checkers_strong.Endgames.DRAWN
 _HEADER = struct.Struct("<8sIQI")  # magic, pieces, positions, checksum of the bytes
