@@ -22,9 +22,9 @@ from rookery.search.checkers import MatchResult, Player, play_match
 from rookery.studies.sizes import Size
 
 RUNGS = (1, 3, 5, 7)
-GAMES = {"quick": 40, "default": 200, "full": 1000}
+GAMES = {"quick": 10, "default": 100, "full": 1000}
 """Games a rung."""
-POSITIONS = {"quick": 200, "default": 1000, "full": 3000}
+POSITIONS = {"quick": 100, "default": 1000, "full": 3000}
 """Endgame positions a player and value."""
 NOTHING: Mapping[str, Agent] = MappingProxyType({})
 
