@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rookery import _native
 from rookery.games.checkers import Checkers
@@ -64,9 +63,7 @@ def train(
     if min(settings.generations, settings.games, settings.batch, settings.half_step) < 1:
         raise ValueError("generations, games, batch and half_step must be at least 1")
     run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed}, resume)
-    learner = _native.checkers_strong.TdLearner(
-        settings.depth, settings.trace, settings.exploration, settings.opening
-    )
+    learner = _native.checkers_strong.TdLearner(settings.depth, settings.trace, settings.exploration, settings.opening)
     if (saved := run.load()) is not None:
         learner.restore(saved["value"], saved["error"], saved["magnitude"])
     start = Checkers().initial_state()
@@ -85,12 +82,10 @@ def train(
         }
         run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
         yield row
-    _save(run.model_path, learner.state()[0], asdict(settings) | {"seed": seed})
-
-
-def _save(path: Path, weights: npt.NDArray[np.float32], settings: runs.Info) -> None:
-    """Weights go into the file as 16-bit numbers."""
-    runs.save_model(path, {"kind": KIND, "settings": settings}, {"weights": weights.astype(np.float16)})
+    command = f"rookery train checkers td --length {settings.generations} --seed {seed}"
+    info = {"kind": KIND, "settings": asdict(settings) | {"seed": seed}, "command": command}
+    # As 16-bit numbers.
+    runs.save_model(run.model_path, info, {"weights": learner.state()[0].astype(np.float16)})
 
 
 def load(path: Path = SHIPPED) -> Any:
