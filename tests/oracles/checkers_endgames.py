@@ -32,22 +32,25 @@ def boards(pieces: int) -> Iterator[Board]:
 def solve(most_pieces: int) -> dict[Key, int | None]:
     """Plies until the loser cannot move, for all positions of 2 to `most_pieces` pieces and what captures lead to: odd
     for a side to move that wins, even for one that loses, None for a draw."""
-    follow: dict[Key, list[Key]] = {}
+    numbers: dict[Key, int] = {}
+    follow: dict[int, list[int]] = {}
+
+    def number(board: Board, side: str) -> int:
+        return numbers.setdefault(key(board, side), len(numbers))
+
     for pieces in range(2, most_pieces + 1):
         for board in boards(pieces):
             for side in "bw":
                 nexts = [after(board, move) for move in legal_moves(board, side)]
-                follow[key(board, side)] = [key(n, other(side)) for n in nexts]
-    for nexts in list(follow.values()):
-        for position in nexts:
-            follow.setdefault(position, [])  # the last piece was captured: nobody left to move
-    values: dict[Key, int | None] = {p: 0 for p, nexts in follow.items() if not nexts}
+                follow[number(board, side)] = [number(n, other(side)) for n in nexts]
+    # Positions without a move: pieces are blocked, or the last one was captured.
+    values = {position: 0 for position in range(len(numbers)) if not follow.get(position)}
     for level in count():
         # Values of this level and below are known: what they decide is decided one ply earlier.
-        found: dict[Key, int | None] = {}
-        for position, nexts in follow.items():
+        found = {}
+        for position, after_moves in follow.items():
             if position not in values:
-                seen = [values.get(n) for n in nexts]
+                seen = [values.get(n) for n in after_moves]
                 won = any(v is not None and v % 2 == 0 for v in seen)
                 lost = all(v is not None and v % 2 == 1 for v in seen)
                 if won or lost:
@@ -55,4 +58,4 @@ def solve(most_pieces: int) -> dict[Key, int | None]:
         values |= found
         if not found:
             break
-    return {position: values.get(position) for position in follow}
+    return {position: values.get(i) for position, i in numbers.items()}

@@ -23,8 +23,8 @@ DEPTH = 9
 class SearchAgent(ValueAgent):
     """Alpha-beta to a fixed depth, captures followed to their end, ties broken at random.
 
-    A move is worth what the search expects of the game, between -1 and 1; decided games are worth 1 or -1, less a
-    thousandth for every ply until then.
+    A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply until
+    its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win.
 
     >>> import rookery
     >>> from rookery import agents
@@ -59,7 +59,7 @@ class SearchAgent(ValueAgent):
 
     def worth(self, score: int) -> float:
         ahead = self.plies(score)
-        return math.tanh(score / SCALE / 2) * 0.7 if ahead is None else math.copysign(1 - ahead / 1000, score)
+        return 0.7 * math.tanh(score / SCALE / 2) if ahead is None else math.copysign(1 - ahead / 1000, score)
 
     def line(self, state: State, action: int) -> list[str]:
         """The principal line: the moves that both sides would play after this one, as far as the search sees."""
