@@ -23,8 +23,8 @@ DEPTH = 9
 class SearchAgent(ValueAgent):
     """Alpha-beta to a fixed depth, captures followed to their end, ties broken at random.
 
-    A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply until
-    its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win.
+    A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply
+    until its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win.
 
     >>> import rookery
     >>> from rookery import agents
