@@ -38,6 +38,7 @@ NB_MODULE(_native, m) {
     bind_solitaire_chess(m);
     bind_checkers(m);
     bind_checkers_q(m);
+    bind_checkers_strong(m);
     bind_chess_endgame(m);
     bind_endgame_tables(m);
     bind_perfect_endgames(m);

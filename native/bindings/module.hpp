@@ -8,6 +8,7 @@ namespace rookery {
 void bind_solitaire_chess(nanobind::module_& m);
 void bind_checkers(nanobind::module_& m);
 void bind_checkers_q(nanobind::module_& m);
+void bind_checkers_strong(nanobind::module_& m);
 void bind_chess_endgame(nanobind::module_& m);
 void bind_endgame_tables(nanobind::module_& m);
 void bind_perfect_endgames(nanobind::module_& m);

@@ -153,6 +153,21 @@ struct Position {
     friend bool operator==(const Position&, const Position&) = default;
 };
 
+// Square s becomes square 31 - s.
+constexpr Squares turned(Squares s) {
+    s = (s & 0x55555555) << 1 | (s >> 1 & 0x55555555);
+    s = (s & 0x33333333) << 2 | (s >> 2 & 0x33333333);
+    s = (s & 0x0f0f0f0f) << 4 | (s >> 4 & 0x0f0f0f0f);
+    s = (s & 0x00ff00ff) << 8 | (s >> 8 & 0x00ff00ff);
+    return s << 16 | s >> 16;
+}
+
+// The same position with Black to move: the board turned round and the colours exchanged if it is White's turn.
+inline Position seen_by_mover(const Position& p) {
+    if (p.side == kBlack) return p;
+    return {{turned(p.pieces[kWhite]), turned(p.pieces[kBlack])}, turned(p.kings), kBlack};
+}
+
 inline std::uint64_t hash(const Position& p) {
     std::uint64_t x = std::uint64_t(p.pieces[0]) << 32 | p.pieces[1];
     std::uint64_t y = splitmix64(x) ^ (std::uint64_t(p.kings) << 1 | p.side);

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import checkers, endgames, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents import checkers, checkers_strong, endgames, solitaire_chess, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -33,6 +33,10 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "q-table": lambda game, **settings: checkers.load_table("random", **settings),
         "psv": lambda game, **settings: checkers.load_table("psv", **settings),
         "dqn": lambda game, **settings: checkers.load_dqn(**settings),
+        "ladder": checkers_strong.load_ladder,
+        "td": checkers_strong.load_td,
+        "oracle": checkers_strong.load_oracle,
+        "best": checkers_strong.load_best,
     },
     "endgames": {
         "oracle": lambda game, **settings: endgames.OracleAgent(**settings),

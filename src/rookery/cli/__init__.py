@@ -12,11 +12,33 @@ from rich.console import Console
 from rich.table import Table
 
 from rookery import __version__
-from rookery.cli import checkers, endgames, general, morpion, play, serve, solitaire_chess, tenten, tenten_train
+from rookery.cli import (
+    checkers,
+    checkers_strong,
+    endgames,
+    general,
+    morpion,
+    play,
+    serve,
+    solitaire_chess,
+    tenten,
+    tenten_train,
+)
 from rookery.cli.base import Answer, Command, Commands
 
 COMMANDS: Commands = {}
-for _file in (general, play, serve, solitaire_chess, checkers, endgames, morpion, tenten, tenten_train):
+for _file in (
+    general,
+    play,
+    serve,
+    solitaire_chess,
+    checkers,
+    checkers_strong,
+    endgames,
+    morpion,
+    tenten,
+    tenten_train,
+):
     for _name, _command in _file.COMMANDS.items():
         if isinstance(_command, dict):
             _forms = COMMANDS.setdefault(_name, {})

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from tyro.conf import Positional
 
 from rookery import load
+from rookery.cli import checkers_strong
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
 from rookery.games.checkers import Checkers
 from rookery.learn import q_table
@@ -20,36 +21,40 @@ from rookery.statistics import wilson_interval
 
 
 def train(
-    method: Annotated[Literal["q-table", "dqn"], Positional, tyro.conf.arg(metavar="METHOD")],
+    method: Annotated[Literal["q-table", "dqn", "td"], Positional, tyro.conf.arg(metavar="METHOD")],
     *,
     games: int = 40_000,
     alpha: float = 0.1,
     epsilon: float = 0.5,
     discount: tuple[float, float] = (0.1, 1.0),
     steps: int = 10_000,
+    generations: int = 100,
     out: Path | None = None,
     resume: bool = False,
     variant: str | None = None,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Learn checkers by self-play, and play against random afterwards.
+    """Learn checkers by self-play: q-table (the paper's), dqn, td (the strongest).
 
     Method `q-table`: the system of Benning (2021), with its three ways out of unknown positions.
     Method `dqn`: deep Q-learning, for comparison. Needs PyTorch.
+    Method `td`: temporal differences on patterns, for a player that searches.
 
     Examples: rookery train checkers q-table --games 10000 --out runs/checkers;
     rookery arena checkers psv:runs/checkers random --games 100;
-    rookery train checkers dqn --steps 10000 --out runs/dqn
+    rookery train checkers dqn --steps 10000 --out runs/dqn;
+    rookery train checkers td --out runs/td
 
     Args:
-        method: q-table or dqn.
+        method: q-table, dqn or td.
         games: q-table: games of self-play.
         alpha: q-table: how far a value moves towards what a game says.
         epsilon: q-table: share of random moves in training.
         discount: q-table: of the first game and of the last.
         steps: dqn: gradient steps; 10,000 take about two minutes.
+        generations: td: generations of self-play; 100 take about four minutes on two cores.
         out: Folder of the run; runs/checkers-METHOD if not given.
-        resume: q-table: go on with the run in the folder.
+        resume: q-table, td: go on with the run in the folder, which ends as it would have.
         variant: Variant of the game: what draws it.
     """
     game = load("checkers", variant)
@@ -57,6 +62,8 @@ def train(
     folder = out or Path("runs") / f"checkers-{method}"
     if method == "dqn":
         return _train_dqn(game, steps, folder, resume, common.seed)
+    if method == "td":
+        return checkers_strong.train_td(generations, folder, resume, common.seed)
     settings = Settings(games, alpha, epsilon, *discount)
     rows = q_table.train(game, settings, folder, common.seed, resume)
     row: dict[str, Any] = {}

@@ -19,8 +19,6 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,11 +26,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console, RenderableType
-from rich.progress import Progress
 
 from rookery import _native
 from rookery._native import Control
+from rookery.exact.watch import watching
 from rookery.files import cache_folder, replacing
 from rookery.games.endgames import STARTS, Endgames, EndgamesState
 
@@ -249,27 +246,8 @@ def generate(material: str, others: list[Table], threads: int = 0) -> Any:
     """
     control = Control()
     kind = _native.endgame_tables.Table
-    with _progress(f"Solving {material}", control, 2 * kind.size_of(material[1:-1])):
+    with watching(f"Solving {material}", control, 2 * kind.size_of(material[1:-1])):
         return kind.generate(material[1:-1], [other.native for other in others], threads, control)
-
-
-class _Watch(Progress):
-    """A progress bar that reads how far a native call is whenever it is drawn."""
-
-    control: Control
-
-    def get_renderables(self) -> Iterator[RenderableType]:
-        for task in self.tasks:
-            task.completed = self.control.done
-        yield from super().get_renderables()
-
-
-@contextmanager
-def _progress(label: str, control: Control, total: int) -> Iterator[None]:
-    with _Watch(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as watch:
-        watch.control = control
-        watch.add_task(label, total=total)
-        yield
 
 
 def _save(file: Path, material: str, native: Any) -> None:

@@ -25,6 +25,7 @@ from rookery.learn.q_table import Fallback, Match, QTable, Settings, play_agains
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.statistics import wilson_interval
+from rookery.studies.checkers_ladder import ladder
 from rookery.studies.sizes import Size
 
 LEVELS = (10, 100, 1000, 5000, 10_000, 20_000, 30_000, 40_000)
@@ -357,6 +358,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         else:
             console.print("no comparison with deep Q-learning: it needs PyTorch, pip install 'rookery[deep]'")
         figures = [study.wins_figure(), study.time_figure()]
+    tables += ladder(size, seed, console, learners)
     for number, figure in zip((4, 5), figures, strict=True):
         write_text(folder / f"figure-{number}.svg", figure.svg)
     return Result(
