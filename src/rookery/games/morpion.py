@@ -28,11 +28,17 @@ from typing import NamedTuple
 
 from rookery import _native
 from rookery.games import draw
-from rookery.games.base import TERMINAL, NativeGame, Overlay
+from rookery.games.base import NativeGame, Overlay
+from rookery.games.morpion_referee import Referee
 
 DIRECTIONS = "-|/\\"
 STEPS = ((1, 0), (0, 1), (1, -1), (1, 1))
 """Columns and rows from one dot of a line to the next, by direction."""
+
+RECORDS = MappingProxyType({"5D": 82, "5T": 178, "4D": 35, "4T": 62})
+"""The longest games known to anybody."""
+UPPER_BOUNDS = MappingProxyType({"5D": 84, "5T": 485, "4D": 35, "4T": 62})
+"""No game is longer: proven. So the records of 4D and 4T stand for ever."""
 
 _REFERENCE = 28
 _MAX_TEXT = 1_000_000
@@ -101,9 +107,11 @@ class Morpion(NativeGame):
 
     def parse_state(self, text: str) -> MorpionState:
         """Read a `.psol` record, on one line or many; the moves are played and the first illegal one is an error."""
-        state, problem = self._replay(text)
-        if problem is not None:
-            raise ValueError(problem)
+        state = self.initial_state()
+        for written in _parse_record(text).moves:
+            problem = self._play(state, written)
+            if problem is not None:
+                raise ValueError(written.refusal(len(state.moves) + 1, problem))
         return state
 
     def move(self, action: int) -> Move:
@@ -145,58 +153,73 @@ class Morpion(NativeGame):
         offset = self.length // 2 - move.position
         return f"{dot} {DIRECTIONS[move.direction]} {f'{offset:+}' if offset else '0'}"
 
-    def _replay(self, text: str) -> tuple[MorpionState, str | None]:
-        """The position after the legal moves of a record, and what is wrong with the first illegal one."""
-        state = self.initial_state()
-        reference: tuple[int, int] | None = None
-        for number, line in _record_lines(text):
-            if reference is None:
-                reference = _parse_point(number, line)
-                continue
-            match = _MOVE.fullmatch(line)
-            if not match:
-                raise ValueError(f"line {number}: expected a move such as '(27,27) / +1', not {line[:80]!r}")
-            column, row = (
-                int(given) - origin + _REFERENCE - self._shift
-                for given, origin in zip(match.group(1, 2), reference, strict=True)
-            )
-            offset = int(match[4])
-            position = self.length // 2 - offset
-            problem: str | None = f"the line's middle lies {offset} steps from the new dot, outside the line"
-            if 0 <= position < self.length:
-                direction = DIRECTIONS.index(match[3])
-                dx, dy = STEPS[direction]
-                move = Move(direction, column - position * dx, row - position * dy, position)
-                problem = state.why_illegal(move)
-                if problem is None:
-                    state.apply(self.action(move))
-            if problem is not None:
-                return state, f"line {number}: move {len(state.moves) + 1}, {line}, is not legal: {problem}"
-        if reference is None:
-            raise ValueError(
-                f"expected a record that starts with the reference dot, such as '(28,28)', not {text[:80]!r}"
-            )
-        return state, None
+    def _play(self, state: MorpionState, written: _WrittenMove) -> str | None:
+        """Play a move of a record, or say why not."""
+        position = self.length // 2 - written.offset
+        if not 0 <= position < self.length:
+            return f"the line's middle lies {written.offset} steps from the new dot, outside the line"
+        dx, dy = STEPS[DIRECTIONS.index(written.direction)]
+        column, row = (i - self._shift - position * d for i, d in zip(written.dot, (dx, dy), strict=True))
+        move = Move(DIRECTIONS.index(written.direction), column, row, position)
+        problem = state.why_illegal(move)
+        if problem is None:
+            state.apply(self.action(move))
+        return problem
 
 
 _POINT = r"\(\s*(-?[0-9]{1,4})\s*,\s*(-?[0-9]{1,4})\s*\)"
 _MOVE = re.compile(_POINT + r"\s*([-|/\\])\s*([+-]?[0-9])")
-_HEADING = re.compile(r"^#\s*Morpion Solitaire ([45][DT])\s*$", re.MULTILINE)
+_HEADING = re.compile(r"#\s*Morpion Solitaire ([45][DT])(?:, ([0-9]{1,4}) moves)?")
 
 
-def _record_lines(text: str) -> list[tuple[int, str]]:
-    """The lines that count, with their numbers: no blank ones, and no comments, which start with `#`."""
+class _WrittenMove(NamedTuple):
+    """A move as it stands in a record, with its dot relative to the reference dot (28,28)."""
+
+    line: int
+    text: str
+    direction: str
+    dot: tuple[int, int]
+    offset: int
+
+    def refusal(self, number: int, problem: str) -> str:
+        return f"line {self.line}: move {number}, {self.text}, is not legal: {problem}"
+
+
+class _Record(NamedTuple):
+    variant: str | None
+    """What the heading says, if there is one."""
+    moves: list[_WrittenMove]
+
+
+def _parse_record(text: str) -> _Record:
+    """The moves of a `.psol` record; what is none is refused with the line where that shows."""
     if len(text) > _MAX_TEXT:
         raise ValueError(f"a record has at most {_MAX_TEXT} characters, not {len(text)}")
-    lines = enumerate((line.strip() for line in text.replace(";", "\n").splitlines()), start=1)
-    return [(number, line) for number, line in lines if line and not line.startswith("#")]
-
-
-def _parse_point(number: int, line: str) -> tuple[int, int]:
-    match = re.fullmatch(_POINT, line)
-    if not match:
-        raise ValueError(f"line {number}: expected the reference dot, such as '(28,28)', not {line[:80]!r}")
-    return int(match[1]), int(match[2])
+    variant, promised = None, None
+    reference: tuple[int, int] | None = None
+    moves = []
+    lines = [line.strip() for line in text.removeprefix("\ufeff").replace(";", "\n").splitlines()]
+    for number, line in enumerate(lines, start=1):
+        if line.startswith("#"):
+            if heading := _HEADING.fullmatch(line):
+                variant, promised = heading[1], heading[2] and int(heading[2])
+        elif line and reference is None:
+            point = re.fullmatch(_POINT, line)
+            if not point:
+                raise ValueError(f"line {number}: expected the reference dot, such as '(28,28)', not {line[:80]!r}")
+            reference = int(point[1]), int(point[2])
+        elif line:
+            assert reference is not None
+            match = _MOVE.fullmatch(line)
+            if not match:
+                raise ValueError(f"line {number}: expected a move such as '(27,27) / +1', not {line[:80]!r}")
+            dot = int(match[1]) - reference[0] + _REFERENCE, int(match[2]) - reference[1] + _REFERENCE
+            moves.append(_WrittenMove(number, line, match[3], dot, int(match[4])))
+    if reference is None:
+        raise ValueError(f"expected a record that starts with the reference dot, such as '(28,28)', not {text[:80]!r}")
+    if promised is not None and promised != len(moves):
+        raise ValueError(f"line {len(lines)}: the record ends after {len(moves)} moves; its heading says {promised}")
+    return _Record(variant, moves)
 
 
 def _embedded_record(svg: str) -> str:
@@ -210,22 +233,41 @@ def _embedded_record(svg: str) -> str:
     return unescape(svg[start + len("<metadata>") : end])
 
 
-def verify(text: str, variant: str | None = None, board: int | None = None) -> Verification:
-    """Replay a record and say whether every move is legal and the game is over.
-
-    `text` is a `.psol` file or a drawing made by `MorpionState.svg`, which carries its record. Without `variant` the
-    one the drawing names counts, and 5D where none is named. A text that is no record raises ValueError.
-    """
+def _open(text: str, variant: str | None, board: int | None) -> tuple[Morpion, str]:
+    """The game that a file is about, and the record in it."""
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         text = _embedded_record(text)
     if variant is None:
-        heading = _HEADING.search(text)
-        variant = heading[1] if heading else "5D"
+        variant = _parse_record(text).variant or "5D"
     if variant not in Morpion.variants:
         raise ValueError(f"unknown variant {variant!r} of morpion; known variants: {', '.join(Morpion.variants)}")
-    state, problem = Morpion(**Morpion.variants[variant], board=board)._replay(text.lstrip("\ufeff"))
-    legal = problem is None
-    return Verification(legal, legal and state.player() == TERMINAL, len(state.moves), problem)
+    return Morpion(**Morpion.variants[variant], board=board), text
+
+
+def read(text: str, variant: str | None = None, board: int | None = None) -> MorpionState:
+    """The position of a `.psol` file or of a drawing made by `MorpionState.svg`; the first illegal move is an error.
+
+    Without `variant` the one that the file names counts, and 5D where none is named.
+    """
+    game, record = _open(text, variant, board)
+    return game.parse_state(record)
+
+
+def verify(text: str, variant: str | None = None, board: int | None = None) -> Verification:
+    """Say whether every move of a record is legal and the game is over, by the slow rules of the referee.
+
+    The arguments are those of `read`. A text that is no record raises ValueError.
+    """
+    game, record = _open(text, variant, board)
+    referee = Referee(game.length, game.touching, game.board)
+    moves = _parse_record(record).moves
+    for number, written in enumerate(moves, start=1):
+        move = written.direction, written.dot, written.offset
+        problem = referee.why_illegal(*move)
+        if problem is not None:
+            return Verification(False, False, number - 1, written.refusal(number, problem))
+        referee.play(*move)
+    return Verification(True, referee.is_over(), len(moves), None)
 
 
 class MorpionState(_native.morpion.State):
@@ -275,6 +317,11 @@ class MorpionState(_native.morpion.State):
         moves = (self.action_name(action) for action in self.moves)
         return "\n".join((f"({_REFERENCE},{_REFERENCE})", *moves)) + "\n"
 
+    def record(self, *remarks: str) -> str:
+        """`psol` under a heading with the variant and the number of moves, so that a cut file is noticed, and remarks."""
+        heading = f"Morpion Solitaire {self.game.variant}, {len(self.moves)} moves"
+        return "".join(f"# {line}\n" for line in (heading, *remarks)) + self.psol()
+
     def __str__(self) -> str:
         return self.psol().strip().replace("\n", ";")
 
@@ -289,8 +336,8 @@ class MorpionState(_native.morpion.State):
         dots = [*game.cross, *numbers]
         left, right = _with_margin([cell % side for cell in dots], side)
         top, bottom = _with_margin([cell // side for cell in dots], side)
-        heading = f"Morpion Solitaire {game.variant}"
-        canvas = draw.Canvas(right - left + 1, bottom - top + 1, f"{heading}, {len(self.moves)} moves")
+        title = f"Morpion Solitaire {game.variant}, {len(self.moves)} moves"
+        canvas = draw.Canvas(right - left + 1, bottom - top + 1, title)
 
         def centre(cell: int) -> tuple[float, float]:
             return cell % side - left + 0.5, cell // side - top + 0.5
@@ -317,7 +364,7 @@ class MorpionState(_native.morpion.State):
                 x, y = column - left, row - top
                 canvas.rect(x, y, 1, 1, "none", row * side + column, 'pointer-events="all"')
         draw.draw_overlay(canvas, self, overlay, centre)
-        return canvas.render(32, metadata=f"# {heading}\n{self.psol()}")
+        return canvas.render(32, metadata=self.record())
 
 
 _LINE_COLOURS = ("#5b86ad", "#5b9a76", "#c99a3d", "#9a6a9c")
