@@ -460,6 +460,7 @@ def test_svg_is_well_formed_and_carries_the_record() -> None:
         assert numbers == [str(i + 1) for i in range(len(actions))]
         assert verify(svg).score == len(actions)  # reads the variant, too
         assert verify(svg).terminal
+        assert state.game.parse_state(svg) == state
 
 
 def test_svg_overlay_and_touchable_cells() -> None:

@@ -21,6 +21,8 @@ dot: there its third one counts. The text form of a position is its `.psol` reco
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from types import MappingProxyType
@@ -95,6 +97,8 @@ class Morpion(NativeGame):
         self.length, self.touching, self.board = length, touching, board
         self.side: int = self.rules.side
         self.cross: list[int] = self.rules.cross
+        # The cross is 3 * length - 5 dots wide.
+        self._twice_centre: int = 2 * self.rules.corner + 3 * length - 6
         # The reference dot is where the arms of the cross meet, length - 2 cells from its left and top.
         self._shift: int = _REFERENCE - self.rules.corner - (length - 2)
 
@@ -106,9 +110,10 @@ class Morpion(NativeGame):
         return MorpionState(self)
 
     def parse_state(self, text: str) -> MorpionState:
-        """Read a `.psol` record, on one line or many; the moves are played and the first illegal one is an error."""
+        """Read a `.psol` record, on one line or many, or a drawing that carries one; the moves are played and the first
+        illegal one is an error."""
         state = self.initial_state()
-        for written in _parse_record(text).moves:
+        for written in _parse_record(_record_in(text)).moves:
             problem = self._play(state, written)
             if problem is not None:
                 raise ValueError(written.refusal(len(state.moves) + 1, problem))
@@ -233,10 +238,13 @@ def _embedded_record(svg: str) -> str:
     return unescape(svg[start + len("<metadata>") : end])
 
 
+def _record_in(text: str) -> str:
+    return _embedded_record(text) if text.lstrip("\ufeff \t\r\n").startswith("<") else text
+
+
 def _open(text: str, variant: str | None, board: int | None) -> tuple[Morpion, str]:
     """The game that a file is about, and the record in it."""
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        text = _embedded_record(text)
+    text = _record_in(text)
     if variant is None:
         variant = _parse_record(text).variant or "5D"
     if variant not in Morpion.variants:
@@ -318,7 +326,7 @@ class MorpionState(_native.morpion.State):
         return "\n".join((f"({_REFERENCE},{_REFERENCE})", *moves)) + "\n"
 
     def record(self, *remarks: str) -> str:
-        """`psol` under a heading with the variant and the number of moves, so that a cut file is noticed, and remarks."""
+        """`psol` under a heading with the variant and the number of moves, by which a cut file is noticed, and remarks."""
         heading = f"Morpion Solitaire {self.game.variant}, {len(self.moves)} moves"
         return "".join(f"# {line}\n" for line in (heading, *remarks)) + self.psol()
 
@@ -328,9 +336,37 @@ class MorpionState(_native.morpion.State):
     def __repr__(self) -> str:
         return f"<MorpionState {self.game.variant}, {len(self.moves)} moves>"
 
-    def svg(self, overlay: Overlay | None = None) -> str:
+    def transformed(self, symmetry: int) -> MorpionState:
+        """The same game seen in one of the `SYMMETRIES` of the cross.
+
+        >>> game = Morpion()
+        >>> str(game.parse_state("(28,28);(27,27) / 0").transformed(1))
+        '(28,28);(32,27) \\\\ 0'
+        """
+        game = self.game
+        other = game.initial_state()
+        for action in self.moves:
+            move = game.move(action)
+            dots = [_turn(dot, symmetry, game._twice_centre) for dot in game._dots(move)]
+            new, first, second = dots[move.position], min(dots), sorted(dots)[1]
+            if first[0] == second[0]:  # a column: dots in the order of rows
+                first, second = sorted(dots, key=lambda dot: dot[1])[:2]
+            direction = STEPS.index((second[0] - first[0], second[1] - first[1]))
+            position = max(abs(new[0] - first[0]), abs(new[1] - first[1]))
+            other.apply(game.action(Move(direction, *first, position)))
+        return other
+
+    def svg(self, overlay: Overlay | None = None, remarks: Sequence[str] = ()) -> str:
         """The used part of the grid: the cross in black, moves as numbered dots, the last one marked. The drawing
-        carries the game's record, which `verify` reads."""
+        carries the game's record with the remarks, which `verify` reads."""
+        return self._drawing(overlay, None, remarks)
+
+    def animation(self, pause: float = 0.6) -> str:
+        """The drawing with the moves appearing one by one, `pause` seconds apart, for ever. It has no script; what does
+        not animate shows the whole grid."""
+        return self._drawing(None, pause)
+
+    def _drawing(self, overlay: Overlay | None, pause: float | None, remarks: Sequence[str] = ()) -> str:
         game, side = self.game, self.game.side
         numbers = {self.action_cells(action)[0]: i for i, action in enumerate(self.moves, start=1)}
         dots = [*game.cross, *numbers]
@@ -349,22 +385,84 @@ class MorpionState(_native.morpion.State):
         if game.board is not None:
             edge = f'stroke="{draw.LINE}" stroke-width="0.12"'
             canvas.rect(-left, -top, side, side, "none", extra=edge)
-        for action in self.moves:
-            last = action == self.moves[-1]
+        if pause is not None:
+            seconds = pause * (len(self.moves) + 8)  # the whole grid stays for a while
+            canvas.add('<rect width="0" height="0"><animate id="round" attributeName="x" from="0" to="0" '
+                       f'dur="{seconds:g}s" begin="0s;round.end"/></rect>')  # fmt: skip
+        for number, action in enumerate(self.moves, start=1):
+            last = number == len(numbers)
             cells = game.line_cells(action)
             colour = draw.ACCENT if last else _LINE_COLOURS[game.move(action).direction]
             round_ends = 'stroke-linecap="round"'
-            canvas.line(*centre(cells[0]), *centre(cells[-1]), colour, 0.14 if last else 0.09, round_ends)
+            with _hidden_before(canvas, number, pause):
+                canvas.line(*centre(cells[0]), *centre(cells[-1]), colour, 0.14 if last else 0.09, round_ends)
         for cell in game.cross:
             canvas.circle(*centre(cell), 0.2, draw.INK)
         for cell, number in numbers.items():
-            _draw_numbered_dot(canvas, *centre(cell), number, number == len(numbers))
+            with _hidden_before(canvas, number, pause):
+                _draw_numbered_dot(canvas, *centre(cell), number, number == len(numbers))
         for row in range(top, bottom + 1):
             for column in range(left, right + 1):
                 x, y = column - left, row - top
                 canvas.rect(x, y, 1, 1, "none", row * side + column, 'pointer-events="all"')
         draw.draw_overlay(canvas, self, overlay, centre)
-        return canvas.render(32, metadata=self.record())
+        return canvas.render(32, metadata=self.record(*remarks))
+
+
+SYMMETRIES = (
+    "as it is", "turned right", "turned upside down", "turned left",
+    "mirrored left to right", "mirrored at the rising diagonal", "mirrored top to bottom",
+    "mirrored at the falling diagonal",
+)  # fmt: skip
+"""The eight ways to lay the cross onto itself: four turns, and the same after mirroring left to right."""
+
+
+def _turn(dot: tuple[int, int], symmetry: int, twice_centre: int) -> tuple[int, int]:
+    """Where a dot (column, row) comes to lie; `twice_centre` is the sum of the first and the last column."""
+    column, row = dot
+    if symmetry >= 4:
+        column = twice_centre - column
+    for _ in range(symmetry % 4):
+        column, row = twice_centre - row, column
+    return column, row
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two grids, laid onto each other so that they share as many lines as possible."""
+
+    same: bool
+    """The same lines: at most the order of the moves differs."""
+    symmetry: str
+    """How the second one is laid onto the first."""
+    shared: int
+    """Lines that both have."""
+    only_first: list[str]
+    """Moves whose lines the second has not, in the notation of the first."""
+    only_second: list[str]
+    """The other way round, after the symmetry."""
+
+
+def compare(first: MorpionState, second: MorpionState) -> Comparison:
+    """Compare two grids of one variant up to the eight symmetries of the cross."""
+    if first.game.variant != second.game.variant:
+        raise ValueError(
+            f"grids of one variant can be compared, not {first.game.variant} and {second.game.variant}"
+        )
+    length = first.game.length
+    # A line tells its dots, whichever of them was new.
+    lines = {action // length for action in first.moves}
+    laid = [second.transformed(symmetry) for symmetry in range(8)]
+    shared = [len(lines & {action // length for action in state.moves}) for state in laid]
+    best = shared.index(max(shared))
+    others = {action // length for action in laid[best].moves}
+    return Comparison(
+        same=lines == others,
+        symmetry=SYMMETRIES[best],
+        shared=shared[best],
+        only_first=[first.action_name(action) for action in first.moves if action // length not in others],
+        only_second=[laid[best].action_name(action) for action in laid[best].moves if action // length not in lines],
+    )
 
 
 _LINE_COLOURS = ("#5b86ad", "#5b9a76", "#c99a3d", "#9a6a9c")
@@ -372,6 +470,18 @@ _LINE_COLOURS = ("#5b86ad", "#5b9a76", "#c99a3d", "#9a6a9c")
 
 def _with_margin(positions: list[int], side: int) -> tuple[int, int]:
     return max(0, min(positions) - 1), min(side - 1, max(positions) + 1)
+
+
+@contextmanager
+def _hidden_before(canvas: draw.Canvas, number: int, pause: float | None) -> Iterator[None]:
+    """Around what belongs to a move: in an animation it appears in its turn."""
+    if pause is None:
+        yield
+        return
+    until = f"round.begin+{number * pause:g}s"
+    canvas.add(f'<g><set attributeName="visibility" to="hidden" begin="round.begin" end="{until}"/>')
+    yield
+    canvas.add("</g>")
 
 
 def _draw_numbered_dot(canvas: draw.Canvas, x: float, y: float, number: int, last: bool) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -24,12 +25,14 @@ from typing import Any, Literal, get_args
 from rookery import __version__
 from rookery._native import Control
 from rookery.files import write_text
-from rookery.games import load
-from rookery.games.morpion import RECORDS, Morpion, MorpionState, verify
+from rookery.games import TERMINAL, load
+from rookery.games.morpion import RECORDS, Morpion, MorpionState, read, verify
 from rookery.search import OnBest, SearchRun, nmcs, nrpa
 
 Method = Literal["repair", "nrpa", "beam-nrpa", "nmcs"]
 METHODS: tuple[str, ...] = get_args(Method)
+
+GRIDS = Path(__file__).parents[1] / "models" / "morpion"
 
 BEAM = 4
 """Policies that `beam-nrpa` keeps at every level above the first."""
@@ -56,6 +59,29 @@ def repair(
     """
     rows = state.repair(trials, temperature, runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
+
+
+def longest_from(state: MorpionState, seconds: float, seed: int = 0) -> list[int]:
+    """The moves of the longest game from a position on that runs of NRPA find in so many seconds."""
+    best: list[int] = []
+    if state.player() == TERMINAL:
+        return best
+    control = Control()
+    clock = threading.Timer(seconds, control.stop)
+    clock.start()
+    try:
+        # Short runs first, so that there is an answer however little time there is.
+        for level, runs in ((1, 2), (2, 4), (3, 10_000)):
+            for run in nrpa(state, level, runs=runs, seed=seed, control=control):
+                best = max(best, run.actions, key=len)
+    finally:
+        clock.cancel()
+    return best
+
+
+def shipped(variant: str) -> MorpionState:
+    """The longest game of a variant that Rookery found itself and brings along."""
+    return read((GRIDS / f"{variant}.psol").read_text(encoding="utf-8"), variant)
 
 
 @dataclass(frozen=True)
@@ -108,8 +134,10 @@ class Best:
     """Of the run that found it."""
     seconds: float
     """Wall time of the campaign up to then."""
+    how: str
+    """Version, command and date."""
     record: str
-    """The game, as a `.psol` text."""
+    """The game and how it was found, as a `.psol` text."""
 
 
 class Campaign:
@@ -211,16 +239,16 @@ class Campaign:
         state = self.game.initial_state()
         for action in actions:
             state.apply(action)
-        remark = (
+        how = (
             f"found by rookery {__version__}: rookery search morpion --variant {self.settings.variant} "
             f"--method {self.settings.method} --level {self.settings.level} --seed {seed}, "
             f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}"
         )
-        record = state.record(remark)
+        record = state.record(how)
         judged = verify(record)
         if not (judged.legal and judged.terminal and judged.score == len(actions)):
             raise AssertionError(f"the referee rejects a game that the search found: {judged}\n{record}")
-        self.found = Best(len(actions), seed, round(self.seconds, 3), record)
+        self.found = Best(len(actions), seed, round(self.seconds, 3), how, record)
 
     @property
     def verdict(self) -> str | None:
@@ -229,7 +257,8 @@ class Campaign:
         if self.found is None or self.found.score < record:
             return None
         relation = "equals" if self.found.score == record else "BEATS"
-        return f"{self.found.score} moves {relation} the record of {record} for {self.settings.variant}; the referee agrees"
+        name = self.settings.variant
+        return f"{self.found.score} moves {relation} the record of {record} for {name}; the referee agrees"
 
     def data(self) -> dict[str, Any]:
         """All that is known, for JSON."""
@@ -248,7 +277,7 @@ class Campaign:
         psol = self.path.with_suffix(".psol")
         if self.found and not (psol.exists() and psol.read_text(encoding="utf-8") == self.found.record):
             write_text(psol, self.found.record)
-            write_text(self.path.with_suffix(".svg"), self.state.svg())
+            write_text(self.path.with_suffix(".svg"), self.state.svg(remarks=[self.found.how]))
 
     def _load(self, path: Path) -> None:
         try:
