@@ -48,7 +48,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
 
 
 def names(game: Game) -> list[str]:
-    """The agents that can play a game. Looking ahead by minimax needs a game without chance, nested search one player."""
+    """The agents that can play a game: minimax needs one without chance, nested search one for a single player."""
     unfit = {"nrpa", "nmcs"} if game.players > 1 else set()
     if game.initial_state().player() == CHANCE:
         unfit.add("minimax")

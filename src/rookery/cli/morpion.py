@@ -140,13 +140,13 @@ class _Shown:
         return Group(self.drawn[1], Text(f"{self.line()}, {rate:,.0f} playouts/s"))
 
     def line(self) -> str:
-        campaign = self.campaign
-        variant = campaign.settings.variant
+        campaign, settings = self.campaign, self.campaign.settings
         best = f"best {campaign.found.score} (seed {campaign.found.seed})" if campaign.found else "no game yet"
-        mean = f", mean {sum(run.score for run in campaign.runs) / len(campaign.runs):.2f}" if campaign.runs else ""
+        scores = [run.score for run in campaign.runs]
+        mean = f", mean {sum(scores) / len(scores):.2f}" if scores else ""
         return (
-            f"{variant} {campaign.settings.method}: {best}, record {RECORDS[variant]}; {len(campaign.runs)} runs done{mean}, "
-            f"{campaign.seconds:.0f} s, {campaign.playouts:,} playouts"
+            f"{settings.variant} {settings.method}: {best}, record {RECORDS[settings.variant]}; "
+            f"{len(scores)} runs done{mean}, {campaign.seconds:.0f} s, {campaign.playouts:,} playouts"
         )
 
 

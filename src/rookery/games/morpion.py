@@ -326,7 +326,7 @@ class MorpionState(_native.morpion.State):
         return "\n".join((f"({_REFERENCE},{_REFERENCE})", *moves)) + "\n"
 
     def record(self, *remarks: str) -> str:
-        """`psol` under a heading with the variant and the number of moves, by which a cut file is noticed, and remarks."""
+        """`psol` under remarks and a heading: the variant, and the number of moves, by which a cut file is noticed."""
         heading = f"Morpion Solitaire {self.game.variant}, {len(self.moves)} moves"
         return "".join(f"# {line}\n" for line in (heading, *remarks)) + self.psol()
 
@@ -446,9 +446,7 @@ class Comparison:
 def compare(first: MorpionState, second: MorpionState) -> Comparison:
     """Compare two grids of one variant up to the eight symmetries of the cross."""
     if first.game.variant != second.game.variant:
-        raise ValueError(
-            f"grids of one variant can be compared, not {first.game.variant} and {second.game.variant}"
-        )
+        raise ValueError(f"grids of one variant can be compared, not {first.game.variant} and {second.game.variant}")
     length = first.game.length
     # A line tells its dots, whichever of them was new.
     lines = {action // length for action in first.moves}

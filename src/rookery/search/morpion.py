@@ -151,13 +151,13 @@ class Campaign:
         self.game = game
         self.runs: list[DoneRun] = []
         self.found: Best | None = None
+        self.history: list[tuple[float, int]] = []
+        """Seconds of the campaign and score, at every better game."""
         self.playouts, self.seconds = 0, 0.0
         if path is None:
             return
         if path.suffix in (".psol", ".svg"):
-            raise ValueError(
-                f"{path} would hold what was done; the grid itself is written beside it: give it another suffix"
-            )
+            raise ValueError(f"the grids are written beside {path}, which is to hold what was done: call it .json")
         if path.exists():
             if not resume:
                 raise ValueError(f"{path} already holds a search; use --resume to go on, or another file")
@@ -249,6 +249,7 @@ class Campaign:
         if not (judged.legal and judged.terminal and judged.score == len(actions)):
             raise AssertionError(f"the referee rejects a game that the search found: {judged}\n{record}")
         self.found = Best(len(actions), seed, round(self.seconds, 3), how, record)
+        self.history.append((self.found.seconds, self.found.score))
 
     @property
     def verdict(self) -> str | None:
@@ -266,7 +267,7 @@ class Campaign:
             "kind": "morpion search", "version": __version__, "settings": asdict(self.settings),
             "playouts": self.playouts, "seconds": round(self.seconds, 3),
             "runs": [asdict(run) for run in sorted(self.runs, key=lambda run: run.seed)],
-            "best": asdict(self.found) if self.found else None,
+            "best": asdict(self.found) if self.found else None, "history": self.history,
         }  # fmt: skip
 
     def save(self) -> None:
@@ -287,6 +288,7 @@ class Campaign:
             settings = Settings(**data["settings"])
             self.runs = [DoneRun(**row) for row in data["runs"]]
             self.found = Best(**data["best"]) if data["best"] else None
+            self.history = [(float(seconds), int(score)) for seconds, score in data["history"]]
             self.playouts, self.seconds = int(data["playouts"]), float(data["seconds"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path} is no saved search of morpion, or is damaged: {error}") from None
