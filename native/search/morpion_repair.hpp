@@ -27,17 +27,25 @@ public:
         if (!(settings.temperature > 0)) throw std::invalid_argument("the temperature must be above 0");
     }
 
+    // Successive halving (here by four): many grids are worked on for a short while, a quarter of them, the longest, for
+    // four times as long, and so on to the last one. Where a grid can lead is decided early, by its outline.
     Playout run() {
         Playout best;
-        std::vector<Action> grid, trial;
-        play_on(grid);
-        take(best, grid);
-        for (trials_ = 0; trials_ < settings_.trials && !grid.empty() && !control_.stopped(); ++trials_) {
-            destroy_and_repair(grid, trial);
-            const auto change = static_cast<double>(trial.size()) - static_cast<double>(grid.size());
-            if (change >= 0 || rng_.uniform() < std::exp(change / settings_.temperature)) std::swap(grid, trial);
-            if (grid.size() > best.actions.size()) take(best, grid);
-            control_.add(1);
+        std::vector<Walker> walkers(1);
+        int rounds = 1;
+        while (settings_.trials / (rounds + 1) >= kFirstTrials * 4 * static_cast<std::int64_t>(walkers.size())) {
+            walkers.resize(4 * walkers.size());
+            ++rounds;
+        }
+        for (int round = 1; round <= rounds; ++round) {
+            for (Walker& walker : walkers) {
+                const std::int64_t share = settings_.trials / rounds / static_cast<std::int64_t>(walkers.size());
+                const bool last = round == rounds;
+                walk(walker, last ? settings_.trials - trials_ : share, best);
+            }
+            std::stable_sort(walkers.begin(), walkers.end(),
+                             [](const Walker& a, const Walker& b) { return a.longest > b.longest; });
+            if (round < rounds) walkers.resize(walkers.size() / 4);
         }
         return best;
     }
@@ -45,33 +53,65 @@ public:
     std::int64_t trials() const { return trials_; }
 
 private:
-    static constexpr std::uint32_t kMaxRadius = 3;
-    static constexpr float kKnownLine = 20.0f;  // weight of a line of the grid; any other has 1
+    struct Placed {
+        Action action;
+        Rules::Move move;
+    };
+    using Grid = std::vector<Placed>;  // in the order of play
 
-    void take(Playout& best, const std::vector<Action>& grid) {
-        best.actions = grid;
+    struct Walker {
+        Grid grid;
+        std::size_t longest = 0;
+    };
+
+    static constexpr std::int64_t kFirstTrials = 50'000;  // of each walker in the first round
+    static constexpr std::uint32_t kMaxRadius = 3;
+    static constexpr float kKnownLine = 1000.0f;  // weight of a line of the grid; any other has 1
+
+    void walk(Walker& walker, std::int64_t trials, Playout& best) {
+        Grid& grid = walker.grid;
+        if (grid.empty()) {
+            state_ = start_;
+            play_on(grid);
+        }
+        for (std::int64_t i = 0; i < trials && !grid.empty() && !(i && control_.stopped()); ++i) {
+            destroy_and_repair(grid, trial_);
+            const auto change = static_cast<double>(trial_.size()) - static_cast<double>(grid.size());
+            if (change >= 0 || rng_.uniform() < std::exp(change / settings_.temperature)) std::swap(grid, trial_);
+            walker.longest = std::max(walker.longest, grid.size());
+            if (static_cast<double>(start_.moves().size() + grid.size()) > best.score) take(best, grid);
+            ++trials_;
+            control_.add(1);
+        }
+        if (!std::isfinite(best.score)) take(best, grid);
+    }
+
+    void take(Playout& best, const Grid& grid) {
+        best.actions.clear();
+        for (const Placed& placed : grid) best.actions.push_back(placed.action);
         best.score = static_cast<double>(start_.moves().size() + grid.size());
         on_best_(best);
     }
 
-    void destroy_and_repair(const std::vector<Action>& grid, std::vector<Action>& trial) {
-        const Rules& rules = start_.rules();
+    void destroy_and_repair(const Grid& grid, Grid& trial) {
         const int radius = static_cast<int>(rng_.below(kMaxRadius + 1));
-        const Cell centre = rules.move(grid[rng_.below(static_cast<std::uint32_t>(grid.size()))]).dot;
+        const Cell centre = grid[rng_.below(static_cast<std::uint32_t>(grid.size()))].move.dot;
         state_ = start_;
         trial.clear();
-        for (const Action action : grid) {
-            const Rules::Move move = rules.move(action);
-            const bool destroyed = std::abs(move.dot.x - centre.x) <= radius && std::abs(move.dot.y - centre.y) <= radius;
-            if (destroyed) continue;
-            weights_[move.line] = kKnownLine;
-            if (state_.is_legal(action)) play(action, trial);
+        for (const Placed& placed : grid) {
+            const Cell dot = placed.move.dot;
+            if (std::abs(dot.x - centre.x) <= radius && std::abs(dot.y - centre.y) <= radius) continue;
+            weights_[placed.move.line] = kKnownLine;
+            if (state_.is_legal(placed.action)) {
+                state_.apply(placed.action);
+                trial.push_back(placed);
+            }
         }
         play_on(trial);
-        for (const Action action : grid) weights_[rules.move(action).line] = 1.0f;
+        for (const Placed& placed : grid) weights_[placed.move.line] = 1.0f;
     }
 
-    void play_on(std::vector<Action>& game) {
+    void play_on(Grid& game) {
         while (state_.player() != kTerminal) {
             const std::span<const Line> lines = state_.legal_lines();
             sums_.clear();
@@ -80,13 +120,10 @@ private:
             const float point = static_cast<float>(rng_.uniform()) * total;
             std::size_t pick = 0;
             while (pick + 1 < sums_.size() && sums_[pick] <= point) ++pick;
-            play(state_.action(lines[pick]), game);
+            const Action action = state_.action(lines[pick]);
+            game.push_back({action, state_.rules().move(action)});
+            state_.apply(action);
         }
-    }
-
-    void play(Action action, std::vector<Action>& game) {
-        state_.apply(action);
-        game.push_back(action);
     }
 
     const State& start_;
@@ -95,6 +132,7 @@ private:
     Control& control_;
     const OnBest on_best_;
     State state_;
+    Grid trial_;
     std::vector<float> weights_, sums_;
     std::int64_t trials_ = 0;
 };

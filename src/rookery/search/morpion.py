@@ -30,9 +30,12 @@ from rookery.games.morpion import RECORDS, Morpion, MorpionState, read, verify
 from rookery.search import OnBest, SearchRun, nmcs, nrpa
 
 Method = Literal["repair", "nrpa", "beam-nrpa", "nmcs"]
-METHODS: tuple[str, ...] = get_args(Method)
+METHODS: tuple[Method, ...] = get_args(Method)
 
 GRIDS = Path(__file__).parents[1] / "models" / "morpion"
+
+TEMPERATURES = {"5D": 0.3, "5T": 1.0, "4D": 0.3, "4T": 0.6}
+"""At which `repair` anneals, by variant."""
 
 BEAM = 4
 """Policies that `beam-nrpa` keeps at every level above the first."""
@@ -41,7 +44,7 @@ BEAM = 4
 def repair(
     state: MorpionState,
     trials: int = 1_000_000,
-    temperature: float = 1.0,
+    temperature: float | None = None,
     runs: int = 1,
     seed: int = 0,
     threads: int = 0,
@@ -50,13 +53,15 @@ def repair(
 ) -> list[SearchRun]:
     """Destroy and repair: take a region out of the grid, play again what is still legal, end the game at random.
 
-    A shorter grid that is `d` moves shorter is kept with probability exp(-d / temperature).
+    A grid that is `d` moves shorter is kept with probability exp(-d / temperature); without a temperature, the one of
+    `TEMPERATURES` counts.
 
     >>> state = Morpion(length=4).initial_state()
     >>> [found] = repair(state, trials=2000, seed=1)
     >>> found.playouts, found.score > 28
     (2000, True)
     """
+    temperature = TEMPERATURES[state.game.variant] if temperature is None else temperature
     rows = state.repair(trials, temperature, runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
 
@@ -105,13 +110,14 @@ class Settings:
 
 def search_once(state: MorpionState, settings: Settings, seed: int, control: Control, on_best: OnBest) -> SearchRun:
     """One run of a campaign."""
-    level, common = settings.level, {"seed": seed, "threads": 1, "control": control, "on_best": on_best}
+    level = settings.level
     if settings.method == "repair":
-        [run] = repair(state, 100**level, **common)
+        [run] = repair(state, 100**level, seed=seed, threads=1, control=control, on_best=on_best)
     elif settings.method == "nmcs":
-        [run] = nmcs(state, level, **common)
+        [run] = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
     else:
-        [run] = nrpa(state, level, beam=BEAM if settings.method == "beam-nrpa" else 1, **common)
+        beam = BEAM if settings.method == "beam-nrpa" else 1
+        [run] = nrpa(state, level, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
     return run
 
 

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rookery.games.morpion import RECORDS, UPPER_BOUNDS, Morpion
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
-from rookery.search.morpion import METHODS, Campaign, Settings, shipped
+from rookery.search.morpion import METHODS, Campaign, Method, Settings, shipped
 from rookery.statistics import bootstrap_interval, wilson_interval
 from rookery.studies.sizes import Size
 
@@ -56,11 +56,11 @@ class Laboratory:
     def __init__(self, folder: Path, seed: int, console: Console) -> None:
         self.folder, self.seed, self.console = folder, seed, console
 
-    def _campaign(self, purpose: str, variant: str, method: str, level: int) -> Campaign:
+    def _campaign(self, purpose: str, variant: str, method: Method, level: int) -> Campaign:
         path = self.folder / f"{purpose}-{variant}-{method}-{level}-seed-{self.seed}.json"
-        return Campaign(Settings(variant, method, level, self.seed), path, resume=True)  # type: ignore[arg-type]
+        return Campaign(Settings(variant, method, level, self.seed), path, resume=True)
 
-    def runs(self, variant: str, method: str, level: int, runs: int) -> Campaign:
+    def runs(self, variant: str, method: Method, level: int, runs: int) -> Campaign:
         """A campaign of so many runs."""
         campaign = self._campaign("runs", variant, method, level)
         left = runs - len(campaign.runs)
@@ -70,7 +70,7 @@ class Laboratory:
                 campaign.go(runs=left, tick=lambda control: bar.update(task, completed=len(campaign.runs)))
         return campaign
 
-    def seconds(self, variant: str, method: str, level: int, seconds: float) -> Campaign:
+    def seconds(self, variant: str, method: Method, level: int, seconds: float) -> Campaign:
         """A campaign of so much time on all cores."""
         campaign = self._campaign("time", variant, method, level)
         left = seconds - campaign.seconds
@@ -213,7 +213,7 @@ def _grids(timed: dict[str, list[Campaign]], levels: Sequence[Campaign]) -> list
 def _progress_curves(timed: dict[str, list[Campaign]]) -> Figure:
     def paint(figure: Any) -> None:
         for axes, (variant, campaigns) in zip(figure.subplots(1, 2), timed.items(), strict=True):
-            curves = {}
+            curves: dict[str, tuple[list[float], list[float]]] = {}
             for campaign in campaigns:
                 # A staircase: each height lasts until the next better game, the last one until the end.
                 times = [at for at, _ in campaign.history] + [campaign.seconds]
