@@ -108,17 +108,19 @@ class Settings:
             raise ValueError(f"the seed must be 0 to 2^62, and is {self.seed}")
 
 
-def search_once(state: MorpionState, settings: Settings, seed: int, control: Control, on_best: OnBest) -> SearchRun:
-    """One run of a campaign."""
+def search_once(
+    state: MorpionState, settings: Settings, seed: int, control: Control, on_best: OnBest
+) -> SearchRun | None:
+    """One run of a campaign; None if it was stopped before it began."""
     level = settings.level
     if settings.method == "repair":
-        [run] = repair(state, 100**level, seed=seed, threads=1, control=control, on_best=on_best)
+        runs = repair(state, 100**level, seed=seed, threads=1, control=control, on_best=on_best)
     elif settings.method == "nmcs":
-        [run] = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
+        runs = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
     else:
         beam = BEAM if settings.method == "beam-nrpa" else 1
-        [run] = nrpa(state, level, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
-    return run
+        runs = nrpa(state, level, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
+    return runs[0] if runs else None
 
 
 @dataclass(frozen=True)
@@ -200,9 +202,12 @@ class Campaign:
         seeds = (seed for seed in range(self.settings.seed, 2**63) if seed not in done)
         left = runs
 
-        def one_run(seed: int) -> tuple[int, SearchRun, bool]:
+        def one_run(seed: int) -> DoneRun | None:
+            """None if it was cut short."""
             run = search_once(start, self.settings, seed, control, lambda i, score, actions: news.put((seed, actions)))
-            return seed, run, not control.stopped
+            if run is None or control.stopped:
+                return None
+            return DoneRun(seed, int(run.score), run.playouts, round(run.cpu_seconds, 3))
 
         def look() -> None:
             self.seconds = before + time.monotonic() - begin
@@ -214,7 +219,7 @@ class Campaign:
             tick(control)
 
         with ThreadPoolExecutor(threads) as pool:
-            under_way: set[Future[tuple[int, SearchRun, bool]]] = set()
+            under_way: set[Future[DoneRun | None]] = set()
             try:
                 while True:
                     if seconds is not None and time.monotonic() - begin >= seconds:
@@ -226,10 +231,8 @@ class Campaign:
                         break
                     finished, under_way = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)
                     look()
-                    for future in finished:
-                        seed, run, complete = future.result()
-                        if complete:
-                            self.runs.append(DoneRun(seed, int(run.score), run.playouts, round(run.cpu_seconds, 3)))
+                    self.runs += [run for future in finished if (run := future.result())]
+                    self.runs.sort(key=lambda run: run.seed)
                     if finished:
                         self.save()
             finally:
@@ -272,7 +275,7 @@ class Campaign:
         return {
             "kind": "morpion search", "version": __version__, "settings": asdict(self.settings),
             "playouts": self.playouts, "seconds": round(self.seconds, 3),
-            "runs": [asdict(run) for run in sorted(self.runs, key=lambda run: run.seed)],
+            "runs": [asdict(run) for run in self.runs],
             "best": asdict(self.found) if self.found else None, "history": self.history,
         }  # fmt: skip
 
