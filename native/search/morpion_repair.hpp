@@ -64,7 +64,7 @@ private:
         std::size_t longest = 0;
     };
 
-    static constexpr std::int64_t kFirstTrials = 50'000;  // of each walker in the first round
+    static constexpr std::int64_t kFirstTrials = 100'000;  // of each walker in the first round
     static constexpr std::uint32_t kMaxRadius = 3;
     static constexpr float kKnownLine = 1000.0f;  // weight of a line of the grid; any other has 1
 

@@ -34,7 +34,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 GRIDS = Path(__file__).parents[1] / "models" / "morpion"
 
-TEMPERATURES = {"5D": 0.3, "5T": 1.0, "4D": 0.3, "4T": 0.6}
+TEMPERATURES = {"5D": 0.4, "5T": 1.0, "4D": 0.3, "4T": 0.6}
 """At which `repair` anneals, by variant."""
 
 BEAM = 4
