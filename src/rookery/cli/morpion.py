@@ -137,7 +137,8 @@ class _Shown:
         if self.campaign.found and self.drawn[0] != self.campaign.found.score:
             self.drawn = self.campaign.found.score, picture(self.campaign.state)
         rate = control.done / max(monotonic() - self.begin, 1e-9)
-        return Group(self.drawn[1], Text(f"{self.line()}, {rate:,.0f} playouts/s"))
+        # The line comes first: where the terminal is too low, the picture is cut.
+        return Group(Text(f"{self.line()}, {rate:,.0f} playouts/s"), self.drawn[1])
 
     def line(self) -> str:
         campaign, settings = self.campaign, self.campaign.settings
