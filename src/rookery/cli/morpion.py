@@ -138,7 +138,10 @@ class _Shown:
             self.drawn = self.campaign.found.score, picture(self.campaign.state)
         rate = control.done / max(monotonic() - self.begin, 1e-9)
         # The line comes first: where the terminal is too low, the picture is cut.
-        return Group(Text(f"{self.line()}, {rate:,.0f} playouts/s"), self.drawn[1])
+        line = Text(f"{self.line()}, {rate:,.0f} playouts/s\n")
+        if self.campaign.verdict:
+            line.append(self.campaign.verdict, "bold")
+        return Group(line, self.drawn[1])
 
     def line(self) -> str:
         campaign, settings = self.campaign, self.campaign.settings

@@ -194,7 +194,7 @@ class Campaign:
         `tick` is called about ten times a second, with the playouts of this call in `control.done`. Ctrl-C ends the
         search, saves, and is raised again. A run cut short is not a done one: it will be made again from its start.
         """
-        threads = threads or len(os.sched_getaffinity(0))
+        threads = threads or os.cpu_count() or 1
         control, start = Control(), self.game.initial_state()
         begin, before, playouts_before = time.monotonic(), self.seconds, self.playouts
         news: queue.SimpleQueue[tuple[int, list[int]]] = queue.SimpleQueue()
