@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 
 import pytest
 
@@ -79,3 +82,12 @@ def test_other_games_of_one_player(game: Game) -> None:
 def test_not_for_two_players() -> None:
     with pytest.raises(ValueError, match="unknown agent 'nrpa' for checkers"):
         agents.load("nrpa", rookery.load("checkers"))
+
+
+def test_ctrl_c_is_not_swallowed() -> None:
+    state = rookery.load("morpion").initial_state()
+    agent = agents.load("nrpa:level=5", state.game)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.choose(state, random.Random(0))

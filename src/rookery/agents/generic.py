@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Literal
 
+from rookery._native import Control
 from rookery.agents.base import ValueAgent
 from rookery.games import TERMINAL, State
 from rookery.search import mcts, minimax, nmcs, nrpa
@@ -81,8 +82,11 @@ class NestedAgent(ValueAgent):
         return values
 
     def _search(self, state: State, level: int, seed: int) -> tuple[list[int], float]:
+        control = Control()
         if self.method == "nrpa":
-            [run] = nrpa(state, level, self.iterations, seed=seed)
+            [run] = nrpa(state, level, self.iterations, seed=seed, control=control)
         else:
-            [run] = nmcs(state, level, seed=seed)
+            [run] = nmcs(state, level, seed=seed, control=control)
+        if control.stopped:  # by Ctrl-C, which these searches take as the wish to see what they have
+            raise KeyboardInterrupt
         return run.actions, run.score
