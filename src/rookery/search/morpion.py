@@ -207,7 +207,7 @@ class Campaign:
             run = search_once(start, self.settings, seed, control, lambda i, score, actions: news.put((seed, actions)))
             if run is None or control.stopped:
                 return None
-            return DoneRun(seed, int(run.score), run.playouts, round(run.cpu_seconds, 3))
+            return DoneRun(seed, int(run.score), run.playouts, round(run.cpu_seconds, 6))
 
         def look() -> None:
             self.seconds = before + time.monotonic() - begin
