@@ -78,7 +78,9 @@ def test_verify_exit_codes(grid: Path, tmp_path: Path) -> None:
 
 def test_replay(capsys: pytest.CaptureFixture[str], grid: Path, tmp_path: Path) -> None:
     drawing = tmp_path / "animated.svg"
-    data = answer(capsys, "replay", "morpion", str(grid), "--svg", str(drawing))
+    plain = tmp_path / "plain.psol"
+    data = answer(capsys, "replay", "morpion", str(grid), "--svg", str(drawing), "--psol", str(plain))
+    assert plain.read_text() == shipped("4D").psol()
     assert (data["variant"], data["score"], len(data["moves"])) == ("4D", 35, 35)
     assert read(drawing.read_text()).moves == shipped("4D").moves
     by_itself = run("replay", "morpion", str(drawing), "--pause", "0")

@@ -160,9 +160,10 @@ def replay(
     variant: Variant | None = None,
     pause: float | None = None,
     svg: Path | None = None,
+    psol: Path | None = None,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Step through a game in the terminal, or write it as an animated drawing.
+    """Step through a game in the terminal, or write it as an animated drawing or a plain Pentasol file.
 
     In the terminal: Enter for the next move, b for the one before, a number to go there, q to stop.
     Example: rookery replay morpion 5T.psol --svg 5T-animated.svg
@@ -172,6 +173,7 @@ def replay(
         variant: Rules to play by, if the file does not say.
         pause: Seconds between moves; the game then plays by itself.
         svg: File for the drawing; its moves appear one by one, without any script.
+        psol: File for the record as other programs read it, without our heading and remarks.
     """
     if pause is not None and not 0 <= pause <= 60:
         raise ValueError(f"the pause must be 0 to 60 seconds, and is {pause:g}")
@@ -181,10 +183,12 @@ def replay(
     data: dict[str, Any] = {"variant": state.game.variant, "score": len(moves), "moves": names}
     if svg:
         write_text(svg, state.animation(0.6 if pause is None else pause))
+    if psol:
+        write_text(psol, state.psol())
 
     def show(console: Console) -> None:
-        if svg:
-            console.print(f"drawn in {svg}")
+        if svg or psol:
+            console.print(f"written: {', '.join(str(path) for path in (svg, psol) if path)}")
             return
         if pause is not None:
             with Live(console=console, auto_refresh=False) as live:
