@@ -149,7 +149,7 @@ class Best:
 
 
 class Campaign:
-    """Runs one after the other, on several threads. With `path` everything is saved there at every better game and after
+    """Runs one after the other, on several threads. With `path` everything is saved at every better game and after
     every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
     grid as `.psol` and as `.svg`."""
 
