@@ -2,6 +2,7 @@
 
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
+#include "search/morpion_repair.hpp"
 
 namespace rookery {
 
@@ -31,6 +32,21 @@ void bind_morpion(nb::module_& parent) {
     state.def_prop_ro(
         "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
         "The actions played, in order.");
+    state.def(
+        "repair",
+        [](const H& self, std::int64_t trials, double temperature, std::int64_t runs, std::uint64_t seed, int threads,
+           Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const morpion::RepairSettings settings{trials, temperature};
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                const auto stream = static_cast<std::uint64_t>(i);
+                morpion::Repair search(self.state, settings, seed, stream, call.control, hear);
+                Playout game = search.run();
+                return std::make_pair(std::move(game), search.trials());
+            });
+        },
+        "trials"_a, "temperature"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "on_best"_a = nb::none());
 }
 
 }  // namespace rookery

@@ -13,8 +13,10 @@ from tyro.conf import Positional
 
 from rookery import agents, arena, load
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
+from rookery.cli.morpion_picture import picture
 from rookery.files import write_text
 from rookery.games import TERMINAL, Game, State, play_chance
+from rookery.games.morpion import MorpionState
 
 AgentName = Annotated[str, Positional, tyro.conf.arg(metavar="AGENT")]
 
@@ -104,10 +106,13 @@ def _moves_named(state: State, word: str) -> list[int]:
 
 def _print_board(console: Console, state: State) -> None:
     """As the game draws it for the terminal, else rows on lines of their own where the text form joins them by `/`."""
+    console.print()
+    if isinstance(state, MorpionState):
+        console.print(picture(state))
+        return
     board, _, rest = str(state).partition(" ")
     if hasattr(state, "text_board"):
         board, rest = state.text_board().replace("\n", "/"), board
-    console.print()
     for row in board.split("/"):
         console.print(f"  {row}", markup=False, highlight=False)
     if rest:

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rookery.report.study import Result
-from rookery.studies import checkers, endgames, overview, solitaire_chess, tenten
+from rookery.studies import checkers, endgames, morpion, overview, solitaire_chess, tenten
 from rookery.studies.sizes import SIZES, Size
 
 Study = Callable[[Size, int, Path, Console], Result]
@@ -21,6 +21,7 @@ STUDIES: dict[str, Study] = {
     "overview": overview.run,
     "solitaire-chess": solitaire_chess.run,
     "checkers": checkers.run,
+    "morpion": morpion.run,
     "endgames": endgames.run,
     "tenten": tenten.run,
 }
