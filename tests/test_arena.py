@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from examples.tic_tac_toe import TicTacToe
 
 from rookery import agents, arena, load
-from rookery.cli import main
 from rookery.games import State
+from rookery.games.checkers import parse_pdn
 from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
+from tests.commands import answer, check_refusal
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:
@@ -85,17 +86,82 @@ def test_survival_counts_stopped_games_without_a_death() -> None:
     assert half.data()["deaths_per_million"] == 20_000
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
-    with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--json"])
-    assert stop.value.code == 0
-    return dict(json.loads(capsys.readouterr().out))
-
-
 def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
     data = answer(capsys, "arena", "tenten", "mcts:simulations=50", "random", "--games", "4", "--variant", "3x3-three")
     assert data["games"] == 4
     assert set(data) >= {"wins", "draws", "losses", "games", "interval"}
+
+
+def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> None:
+    names = ("minimax:depth=2", "random", "minimax:depth=1")
+    alone = arena.Tournament("checkers", None, names, 4, seed=3)
+    assert len(list(alone.play())) == 12
+    apart = arena.Tournament("checkers", None, names, 4, seed=3)
+    list(apart.play(jobs=2))
+    assert apart.records == alone.records
+    file = tmp_path / "games.jsonl"
+    stopped = arena.Tournament("checkers", None, names, 4, seed=3, file=file).play()
+    for _ in range(5):
+        next(stopped)
+    file.write_text(file.read_text() + '{"players": ["cut off')
+    again = arena.Tournament("checkers", None, names, 4, seed=3, file=file)
+    assert again.resume() == 5
+    assert len(list(again.play())) == 7
+    assert again.records == alone.records
+    assert arena.Tournament("checkers", None, names, 4, seed=3, file=file).resume() == 12
+    elo = again.elo()
+    assert elo["minimax:depth=2"][0] > elo["random"][0]
+    assert sum(rating for rating, _, _ in elo.values()) == pytest.approx(0, abs=1e-6)
+    written = {path.name: path.read_text() for path in again.export(tmp_path)}
+    assert set(written) == {"results.csv", "games.pdn"}
+    assert len(written["results.csv"].splitlines()) == 13
+    in_order = sorted(again.records, key=lambda key: (key[1], key[0]))
+    lengths = [len(again.records[key].actions) for key in in_order]
+    assert [len(game.actions) for game in parse_pdn(written["games.pdn"])] == lengths
+    with pytest.raises(ValueError, match="another tournament"):
+        arena.Tournament("checkers", None, names, 4, seed=4, file=file).resume()
+    file.write_text("nonsense")
+    with pytest.raises(ValueError, match="damaged"):
+        again.resume()
+
+
+def test_elo_of_two() -> None:
+    """75% of the points is 191 Elo; the added draw takes off a little."""
+    seats = ("minimax:depth=1", "random")
+    tournament = arena.Tournament("checkers", None, seats, 400)
+    for number in range(400):
+        returns = [1.0, -1.0] if number % 4 else [-1.0, 1.0]
+        tournament.records[seats, number] = arena.Record(seats, number, "", [], returns)
+    elo = tournament.elo()
+    assert elo["minimax:depth=1"][0] - elo["random"][0] == pytest.approx(190.8, abs=2)
+    assert elo["minimax:depth=1"][1] > 60
+
+
+@pytest.mark.parametrize(
+    ("game", "variant", "names", "ending"),
+    [
+        ("morpion", "4D", ("random", "nrpa:level=1"), "psol"),
+        ("tenten", "3x3-three", ("random", "mcts:simulations=5"), "txt"),
+        ("endgames", None, ("random", "oracle"), "pgn"),
+    ],
+)
+def test_every_field_has_its_notation(
+    game: str, variant: str | None, names: tuple[str, str], ending: str, tmp_path: Path
+) -> None:
+    tournament = arena.Tournament(game, variant, names, 2)
+    list(tournament.play())
+    assert {path.suffix for path in tournament.export(tmp_path)} == {".csv", f".{ending}"}
+
+
+def test_round_robin_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    names = ["random", "minimax:depth=1", "minimax:depth=2"]
+    arguments = ["arena", "checkers", *names, "--games", "2", "--out", str(tmp_path)]
+    data = answer(capsys, *arguments)
+    assert data["games"] == 4
+    assert len(data["matches"]) == 3
+    assert {row["agent"] for row in data["agents"]} == set(names)
+    check_refusal(capsys, arguments, "already holds games")
+    assert answer(capsys, *arguments, "--resume") == data
 
 
 def test_explain_command(capsys: pytest.CaptureFixture[str]) -> None:

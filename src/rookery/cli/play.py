@@ -1,14 +1,17 @@
-"""Commands that set agents to work: play against or with one, ask it why, let two compete."""
+"""Commands that set agents to work: play against or with one, ask it why, let some compete."""
 
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 from tyro.conf import Positional
 
 from rookery import agents, arena, load
@@ -17,8 +20,7 @@ from rookery.cli.morpion_picture import picture
 from rookery.files import write_text
 from rookery.games import TERMINAL, Game, State, play_chance
 from rookery.games.morpion import MorpionState
-
-AgentName = Annotated[str, Positional, tyro.conf.arg(metavar="AGENT")]
+from rookery.statistics import bootstrap_interval, wilson_interval
 
 
 def play(
@@ -174,40 +176,112 @@ def explain(
 
 def arena_match(
     game: GameName,
-    first: AgentName,
-    second: AgentName,
+    competitors: Annotated[tuple[str, ...], Positional, tyro.conf.arg(metavar="AGENT")],
     *,
     games: int = 20,
     variant: str | None = None,
+    jobs: int = 0,
+    out: Path | None = None,
+    resume: bool = False,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Let two agents compete: with sides exchanged, or on the same draws in a game for one player.
+    """Let agents compete, everybody against everybody: with sides exchanged, or alone on the same draws.
 
-    Example: rookery arena tenten lspi random --games 10
+    Examples: rookery arena tenten lspi random --games 10;
+    rookery arena checkers random minimax:depth=3 psv best --games 20 --out runs/arena
 
     Args:
         game: Name of a game.
-        first: The agent whose wins are counted.
-        second: The other one.
-        games: Number of games; even where sides are exchanged.
+        competitors: Two agents or more; `rookery games` lists them.
+        games: Games of each match, or starts that everybody plays; even where sides are exchanged.
         variant: Variant of the game.
+        jobs: Cores to play on; 0 means all. Does not change the result.
+        out: Folder for every game as played (games.jsonl), results as CSV, and PGN, PDN or Pentasol files.
+        resume: Go on with the games in the folder.
     """
-    rules = load(game, variant)
-    one, two = agents.load(first, rules), agents.load(second, rules)
+    file = out / "games.jsonl" if out else None
+    if resume and file is None:
+        raise ValueError("--resume needs --out, the folder to go on in")
+    if file and file.exists() and not resume:
+        raise ValueError(f"{out} already holds games; use --resume to go on, or another folder")
+    tournament = arena.Tournament(game, variant, competitors, games, common.seed, file)
+    done = tournament.resume()
     with Progress(console=progress()) as bar:
-        task = bar.add_task(f"{first} and {second}", total=games)
-        match = arena.play_match(rules, one, two, games, common.seed, lambda: bar.advance(task))
+        task = bar.add_task(" and ".join(competitors), total=len(tournament.tasks()), completed=done)
+        for _ in tournament.play(jobs):
+            bar.advance(task)
+    files = tournament.export(out) if out else []
+    first = competitors[0]
+    data = _overall(tournament, first)
+    data["agents"] = _standings(tournament)
+    if tournament.game.players == 2:
+        data["matches"] = [
+            {"first": a, "second": b} | tournament.match(a, b).data() for a, b in combinations(competitors, 2)
+        ]
 
     def show(console: Console) -> None:
-        low, high = match.interval
-        console.print(f"{first}: {match.wins} wins, {match.draws} draws, {match.losses} losses", markup=False)
-        if rules.players == 2:
-            console.print(f"share of points between {low:.1%} and {high:.1%} (95%)")
+        two = tournament.game.players == 2
+        if two:
+            table = Table("agent", "points", "Elo (95%)", *(f"v {name}" for name in competitors))
+            for row in data["agents"]:
+                name, (elo, low, high) = row["agent"], row["elo"]
+                results = [_result(tournament, name, other) for other in competitors]
+                rating = f"{elo:+.0f} ({low:+.0f} to {high:+.0f})"
+                table.add_row(name, f"{row['points']:g}/{row['games']}", rating, *results)
         else:
-            console.print(f"mean returns {match.means[0]:,.1f} and {match.means[1]:,.1f}")
-            console.print(f"lead between {low:,.1f} and {high:,.1f} (95%, paired games)")
+            table = Table("agent", "mean return", "95%", "best")
+            for row in data["agents"]:
+                low, high = row["interval"]
+                table.add_row(row["agent"], f"{row['mean']:,.2f}", f"{low:,.2f} to {high:,.2f}", f"{row['best']:,g}")
+        console.print(table)
+        if len(competitors) == 2:
+            low, high = data["interval"]
+            what = f"{low:.1%} and {high:.1%} of the points" if two else f"{low:,.1f} and {high:,.1f} in mean lead"
+            console.print(
+                f"{first}: {data['wins']} wins, {data['draws']} draws, {data['losses']} losses; between {what} (95%)",
+                markup=False,
+            )
+        if files:
+            console.print(f"{len(tournament.records)} games and {len(files)} files in {out}", markup=False)
 
-    return Answer(match.data(), show)
+    return Answer(data, show)
+
+
+def _result(tournament: arena.Tournament, name: str, other: str) -> str:
+    if name == other:
+        return ""
+    match = tournament.match(name, other)
+    return f"+{match.wins} ={match.draws} -{match.losses}"
+
+
+def _overall(tournament: arena.Tournament, name: str) -> dict[str, Any]:
+    """The first agent's result against all others together; against one other, their match."""
+    matches = [tournament.match(name, other) for other in tournament.names if other != name]
+    if len(matches) == 1:
+        return matches[0].data()
+    wins, draws, losses = (sum(getattr(match, kind) for match in matches) for kind in ("wins", "draws", "losses"))
+    total = wins + draws + losses
+    return {
+        "wins": wins, "draws": draws, "losses": losses, "games": total,
+        "interval": list(wilson_interval(wins + draws / 2, total)),
+    }  # fmt: skip
+
+
+def _standings(tournament: arena.Tournament) -> list[dict[str, Any]]:
+    """The agents, best first."""
+    rows: list[dict[str, Any]] = []
+    if tournament.game.players == 2:
+        elo = tournament.elo()
+        for name in tournament.names:
+            overall = _overall(tournament, name)
+            points = overall["wins"] + overall["draws"] / 2
+            rows.append({"agent": name, "elo": list(elo[name]), "points": points, "games": overall["games"]})
+        return sorted(rows, key=lambda row: -row["elo"][0])
+    for name in tournament.names:
+        returns = [record.returns[0] for record in tournament.records.values() if record.players == (name,)]
+        low, high = bootstrap_interval(np.array(returns), tournament.seed)
+        rows.append({"agent": name, "mean": float(np.mean(returns)), "interval": [low, high], "best": max(returns)})
+    return sorted(rows, key=lambda row: -row["mean"])
 
 
 COMMANDS: Commands = {"play": play, "explain": explain, "arena": arena_match}

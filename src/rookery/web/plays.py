@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from rookery import GAMES, agents, load
-from rookery.games import CHANCE, TERMINAL, Game, Overlay, State
-from rookery.games.checkers import PdnGame, format_pdn, parse_pdn
-from rookery.games.endgames import EndgamesState, to_pgn
+from rookery.games import CHANCE, TERMINAL, Game, Overlay, State, records
+from rookery.games.checkers import parse_pdn
 from rookery.games.morpion import MorpionState
 from rookery.web import words
 from rookery.web.store import Play
@@ -279,20 +278,5 @@ def board(state: State, last: list[int]) -> str:
 def record(play: Play) -> tuple[str, str]:
     """The whole game as people of the field write it, and the name of the file to keep it in."""
     game = rules(play.game, play.variant)
-    start, now = game.parse_state(play.start), replay(play)
-    actions = play.actions[: play.cursor]
-    returns = now.state.returns()
-    if isinstance(start, EndgamesState):
-        return to_pgn(start, actions, (play.players[0], play.players[1])), "game.pgn"
-    if play.game == "checkers":
-        over = now.state.player() == TERMINAL
-        headers = {"Event": "Rookery", "Black": play.players[0], "White": play.players[1]}
-        return format_pdn([PdnGame(actions, returns[0] if over else None, headers, play.start)]), "game.pdn"
-    if isinstance(now.state, MorpionState):
-        return now.state.psol(), "game.psol"
-    names, state = list[str](), start
-    for action in actions:
-        names.append(state.action_name(action))
-        state.apply(action)
-    heading = f"# {words.title(game)} {play.variant or ''}".strip()
-    return "\n".join([heading, play.start, *names, str(state)]) + "\n", "game.txt"
+    text, ending = records.record(game, play.start, play.actions[: play.cursor], play.players)
+    return text, f"game.{ending}"
