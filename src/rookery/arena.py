@@ -241,7 +241,7 @@ class Tournament:
 
     def elo(self) -> dict[str, tuple[float, float, float]]:
         """For two players: each agent's rating with its 95% interval, from resampled games. The mean is 0; a draw
-        between each two that met is added, which keeps ratings finite."""
+        between each two is added, which keeps ratings finite."""
         index = {name: i for i, name in enumerate(self.names)}
         # Who sat first, who second, and the points of the first: 1, 0.5 or 0.
         games = np.array(
@@ -298,7 +298,8 @@ def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float
     np.add.at(points, (second, first), 1 - games[:, 2])
     np.add.at(met, (first, second), 1)
     met = met + met.T
-    points, met = points + 0.5 * (met > 0), met + (met > 0)
+    others = 1 - np.eye(count)
+    points, met = points + 0.5 * others, met + others
     strength = np.ones(count)
     for _ in range(1000):
         new = points.sum(axis=1) / np.maximum((met / (strength[:, None] + strength[None, :])).sum(axis=1), 1e-300)
