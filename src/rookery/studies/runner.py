@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import traceback
 from collections.abc import Sequence
+from datetime import date
 from html import escape
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from rookery import __version__
@@ -40,6 +44,13 @@ def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
         "<h1>Rookery</h1><p>Programs learn to play finite board games and puzzles; here is how far from perfect they "
         "still are.</p>" + "".join(result.html() for result in results)
     )
-    footer = f"<footer><p>rookery {escape(__version__)}, size {size.name}.</p></footer>"
+    made = f"{_versions()}; size {size.name}, {sum(result.seconds for result in results):.0f} s in all, {date.today()}."
+    footer = f"<footer><p>{escape(made)}</p></footer>"
     write_text(folder / "index.html", html.page("Rookery: report", body + footer))
-    write_text(folder / "report.json", json.dumps({"studies": [result.data() for result in results]}, indent=1))
+    data = {"versions": _versions(), "size": size.name, "studies": [result.data() for result in results]}
+    write_text(folder / "report.json", json.dumps(data, indent=1))
+
+
+def _versions() -> str:
+    cores = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    return f"rookery {__version__}, Python {platform.python_version()}, numpy {np.__version__}, {cores}"
