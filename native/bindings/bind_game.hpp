@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "bindings/interruptible.hpp"
+#include "core/many_games.hpp"
 #include "core/state.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
@@ -165,6 +166,38 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         "level"_a, "iterations"_a, "alpha"_a, "beam"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
         "on_best"_a = nb::none());
     cls.def(
+        "nrpa_from",
+        [](const H& self, nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu> actions,
+           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> log_weights,
+           nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts, double other, int level,
+           int iterations, double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const PolicySearchSettings settings{level, iterations, alpha, 1};
+            const auto runs = static_cast<std::int64_t>(starts.size()) - 1;
+            if (runs < 1 || actions.size() != log_weights.size()) {
+                throw nb::value_error("expected equally many actions and weights, and where each run's start");
+            }
+            for (std::int64_t i = 0; i <= runs; ++i) {
+                if (starts(i) < (i ? starts(i - 1) : 0) || starts(i) > static_cast<std::int64_t>(actions.size())) {
+                    throw nb::value_error("the starts must ascend and lie inside the list of actions");
+                }
+            }
+            for (std::size_t i = 0; i < actions.size(); ++i) {
+                if (actions(i) < 0 || actions(i) >= self.state.rules().num_actions()) {
+                    throw nb::value_error("there is no such action");
+                }
+            }
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
+                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control);
+                const auto begin = static_cast<std::size_t>(starts(i)), size = static_cast<std::size_t>(starts(i + 1)) - begin;
+                Playout game = search.run({actions.data() + begin, size}, {log_weights.data() + begin, size},
+                                          static_cast<float>(other));
+                return std::make_pair(std::move(game), search.playouts());
+            });
+        },
+        "actions"_a, "log_weights"_a, "starts"_a, "other"_a, "level"_a, "iterations"_a, "alpha"_a, "seed"_a,
+        "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+    cls.def(
         "nmcs",
         [](const H& self, int level, std::int64_t runs, std::uint64_t seed, int threads, Control* given,
            nb::object on_best) {
@@ -176,6 +209,55 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
             });
         },
         "level"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+}
+
+// (planes, offsets, actions) as NetInput names them.
+inline auto to_python(NetInput&& input, const Shape& shape) {
+    const std::size_t positions = input.offsets.size() - 1, actions = input.actions.size();
+    auto planes = to_numpy(std::move(input.planes), {positions, static_cast<std::size_t>(shape[0]),
+                                                     static_cast<std::size_t>(shape[1]),
+                                                     static_cast<std::size_t>(shape[2])});
+    return std::make_tuple(planes, to_numpy(std::move(input.offsets), {positions + 1}),
+                           to_numpy(std::move(input.actions), {actions}));
+}
+
+using ActionArray = nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Games side by side, for a net that plays them all at once.
+template <GameState S>
+void bind_many_games(nb::module_& m) {
+    struct Games {
+        nb::object game;
+        ManyGames<S> games;
+    };
+    nb::class_<Games> games(m, "Games");
+    games.def(
+        "__init__",
+        [](Games* self, const Handle<S>& start, std::int64_t count) {
+            if (count < 1 || count > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
+            new (self) Games{start.game, ManyGames<S>(start.state, count)};
+        },
+        "start"_a, "count"_a);
+    games.def_prop_ro("live", [](const Games& self) {
+        std::vector<std::int32_t> live = self.games.live();
+        const std::size_t size = live.size();
+        return to_numpy(std::move(live), {size});
+    }, "Numbers of the games in which somebody is to move.");
+    games.def(
+        "observe",
+        [](const Games& self, int threads) {
+            NetInput input;
+            {
+                nb::gil_scoped_release release;
+                input = self.games.observe(threads);
+            }
+            return to_python(std::move(input), self.games.states().front().rules().observation_shape());
+        },
+        "threads"_a, "The live games: planes, offsets of each one's legal actions, actions.");
+    games.def(
+        "apply", [](Games& self, ActionArray actions) { self.games.apply({actions.data(), actions.size()}); },
+        "actions"_a, "One action for each live game.");
+    games.def_prop_ro("histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
 }
 
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
@@ -266,6 +348,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
     bind_algorithms(state);
     bind_policy_searches(state);
+    bind_many_games<S>(m);
     return {rules, state};
 }
 
