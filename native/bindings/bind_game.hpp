@@ -238,11 +238,14 @@ void bind_many_games(nb::module_& m) {
             new (self) Games{start.game, ManyGames<S>(start.state, count)};
         },
         "start"_a, "count"_a);
-    games.def_prop_ro("live", [](const Games& self) {
-        std::vector<std::int32_t> live = self.games.live();
-        const std::size_t size = live.size();
-        return to_numpy(std::move(live), {size});
-    }, "Numbers of the games in which somebody is to move.");
+    games.def(
+        "live",
+        [](const Games& self) {
+            std::vector<std::int32_t> live = self.games.live();
+            const std::size_t size = live.size();
+            return to_numpy(std::move(live), {size});
+        },
+        "Numbers of the games in which somebody is to move.");
     games.def(
         "observe",
         [](const Games& self, int threads) {
