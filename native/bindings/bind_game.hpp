@@ -20,6 +20,7 @@
 #include "search/minimax.hpp"
 #include "search/perft.hpp"
 #include "search/policy_search.hpp"
+#include "search/puct.hpp"
 #include "search/random_games.hpp"
 
 namespace rookery {
@@ -263,6 +264,74 @@ void bind_many_games(nb::module_& m) {
     games.def_prop_ro("histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
 }
 
+// PUCT on many games at once; the net is the caller's.
+template <GameState S>
+void bind_puct(nb::module_& m) {
+    struct Forest {
+        nb::object game;
+        PuctForest<S> forest;
+        const Puct<S>& tree(std::int64_t number) const {
+            if (number < 0 || number >= static_cast<std::int64_t>(forest.trees().size())) {
+                throw nb::index_error("there is no such tree");
+            }
+            return forest.trees()[number];
+        }
+    };
+    using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    nb::class_<Forest> forest(m, "Puct");
+    forest.def(
+        "__init__",
+        [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold) {
+            if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
+            new (self) Forest{start.game, PuctForest<S>(start.state, games, {exploration, threshold})};
+        },
+        "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0);
+    forest.def(
+        "find_leaves",
+        [](Forest& self, std::int64_t simulations, int walks, int threads) {
+            NetInput input;
+            {
+                nb::gil_scoped_release release;
+                input = self.forest.find_leaves(simulations, walks, threads);
+            }
+            return to_python(std::move(input), self.forest.trees().front().root().rules().observation_shape());
+        },
+        "simulations"_a, "walks"_a, "threads"_a,
+        "Positions for the net, up to `walks` of each tree: planes, offsets of their legal actions, actions. None are "
+        "left when every root has so many simulations or its game is over.");
+    forest.def(
+        "expand",
+        [](Forest& self, Floats priors, Floats values) {
+            self.forest.expand({priors.data(), priors.size()}, {values.data(), values.size()});
+        },
+        "priors"_a, "values"_a, "What the net says of the last leaves: values for the player to move, -1 to 1.");
+    forest.def(
+        "moves",
+        [](const Forest& self, std::int64_t tree) {
+            std::vector<std::tuple<Action, std::int64_t, double, float>> rows;
+            for (const auto& move : self.tree(tree).moves()) {
+                rows.emplace_back(move.action, move.visits, move.value, move.prior);
+            }
+            return rows;
+        },
+        "tree"_a, "The moves at a root: action, visits, mean value, prior.");
+    forest.def(
+        "apply",
+        [](Forest& self, std::int64_t tree, Action action) {
+            self.tree(tree);
+            self.forest.apply(tree, action);
+        },
+        "tree"_a, "action"_a, "Play a move; what was found below it stays.");
+    forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
+               "tree"_a);
+    forest.def("over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },
+               "tree"_a);
+    forest.def("history", [](const Forest& self, std::int64_t tree) { return self.tree(tree).history(); }, "tree"_a);
+    forest.def(
+        "best", [](const Forest& self, std::int64_t tree) { return self.tree(tree).best_game(); }, "tree"_a,
+        "The best finished game of one player that the tree has met, from the start.");
+}
+
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
 // The Python state of a game is a subclass of `State` that adds what people read: names, text and drawing.
 template <GameState S>
@@ -352,6 +421,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     bind_algorithms(state);
     bind_policy_searches(state);
     bind_many_games<S>(m);
+    bind_puct<S>(m);
     return {rules, state};
 }
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rookery import __version__
-from rookery.cli import endgames, general, morpion, play, solitaire_chess, tenten, tenten_train
+from rookery.cli import endgames, general, morpion, morpion_train, play, solitaire_chess, tenten, tenten_train
 from rookery.cli.base import Answer, Command, Commands
 
 COMMANDS: Commands = {}
-for _file in (general, play, solitaire_chess, endgames, morpion, tenten, tenten_train):
+for _file in (general, play, solitaire_chess, endgames, morpion, morpion_train, tenten, tenten_train):
     for _name, _command in _file.COMMANDS.items():
         if isinstance(_command, dict):
             _forms = COMMANDS.setdefault(_name, {})

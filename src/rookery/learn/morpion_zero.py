@@ -5,8 +5,8 @@ ranking, learning, training.
 
 An iteration has four parts. The net plays many games side by side, drawing each move from its policy. The best of them
 seed short NRPA searches on the processor's cores, whose playouts start from the net's own probabilities. Meanwhile the
-net learns: of the last games, those above the threshold of the ranked reward have z = +1, those below z = -1; the policy
-learns the moves of games with z = +1, the value learns z. Then what the searches found joins the games to rank.
+net learns: of the last games, those above the threshold of the ranked reward have z = +1, those below z = -1; the
+policy learns the moves of games with z = +1, the value learns z. Then what the searches found joins the games to rank.
 
 Two things are special to this game. The moves of a finished game can be played in many orders with the same score, so
 the policy learns all moves of a game that are legal now, in positions reached in a random order. And games that are the
@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -142,8 +144,10 @@ class Positions:
         return cls(to[0].contiguous(memory_format=torch.channels_last), to[1], to[2])
 
     def evaluate(self, net: Net) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities of the legal actions `[B, most]` and the log-odds of z = +1, in mixed precision on a GPU."""
-        with torch.autocast(self.planes.device.type, torch.bfloat16, enabled=self.planes.is_cuda):
+        """Log-probabilities of the legal actions `[B, most]` and the log-odds of z = +1, in mixed precision where the
+        machine is quicker with it."""
+        mixed = self.planes.is_cuda or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        with torch.autocast(self.planes.device.type, torch.bfloat16, enabled=mixed):
             scores, value = net(self.planes)
         mine = scores.float().gather(1, self.actions).masked_fill(~self.legal, -torch.inf)
         return mine.log_softmax(1), value.float()
@@ -191,7 +195,8 @@ def play(net: Net, count: int, seed: int, threads: int, temperature: float = 1.0
         planes, offsets, legal_actions = games.observe(threads)
         positions = Positions.of(planes, offsets, legal_actions, device)
         chances, _ = positions.evaluate(net)
-        noise = -torch.empty_like(chances).exponential_(generator=generator).log()  # Gumbel: the maximum is a draw
+        # The greatest sum of log-probability and Gumbel noise is a draw from the policy.
+        noise = -torch.empty_like(chances).exponential_(generator=generator).clamp(min=1e-20).log()
         pick = (chances + temperature * noise).argmax(1, keepdim=True)
         games.apply(positions.actions.gather(1, pick).squeeze(1).int().cpu().numpy())
         owners.append(np.repeat(live, np.diff(offsets)))
@@ -214,9 +219,7 @@ class Found:
         return np.array([len(game) for game in self.games])
 
 
-def search(
-    game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None
-) -> Found:
+def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
     """NRPA from the net's policy around each of the best games: one search a game."""
     chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
     actions, means, starts = seeds.priors(chosen)
@@ -225,6 +228,35 @@ def search(
         actions, weights.astype(np.float32), starts, settings.prior * settings.unseen, settings.level,
         settings.search_iterations, 1.0, seed, settings.threads, control,
     )  # fmt: skip
+    return Found([run[2] for run in runs], sum(run[4] for run in runs), sum(run[3] for run in runs))
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[_native.Control]:
+    """A control that stops its call when the time is up."""
+    control = _native.Control()
+    timer = threading.Timer(seconds, control.stop)
+    timer.start()
+    try:
+        yield control
+    finally:
+        timer.cancel()
+
+
+def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> tuple[Play, Found]:
+    """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
+    begin = time.monotonic()
+    played = play(net, settings.games, seed, settings.threads)
+    with deadline(seconds - (time.monotonic() - begin)) as control:
+        return played, search(net.game, played, settings, seed, control)
+
+
+def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: int) -> Found:
+    """The same searches from a policy that knows nothing, for as long."""
+    with deadline(seconds) as control:
+        runs = game.initial_state().nrpa(
+            settings.level, settings.search_iterations, 1.0, 1, 10**6, seed, settings.threads, control
+        )
     return Found([run[2] for run in runs], sum(run[4] for run in runs), sum(run[3] for run in runs))
 
 
@@ -292,8 +324,11 @@ class Learner:
         def examples(step: int) -> tuple[Positions, torch.Tensor, torch.Tensor]:
             rng = np.random.default_rng((iteration_seed, step))
             from_won = s.batch * 3 // 4 if len(lost) else s.batch
-            game = np.concatenate([rng.choice(won, from_won), rng.choice(lost, s.batch - from_won)]) if len(won) else (
-                rng.choice(lost, s.batch))
+            game = (
+                np.concatenate([rng.choice(won, from_won), rng.choice(lost, s.batch - from_won)])
+                if len(won)
+                else (rng.choice(lost, s.batch))
+            )
             played = (rng.random(s.batch) * lengths[game]).astype(np.int32)
             symmetry = rng.integers(0, 8, s.batch).astype(np.uint8)
             planes, offsets, actions, wanted = _native.morpion.examples(
@@ -331,9 +366,11 @@ class Learner:
 
     @torch.no_grad()
     def _average(self) -> None:
-        for mean, now in zip(self.mean.state_dict().values(), self.net.state_dict().values(), strict=True):
-            if mean.is_floating_point():
-                mean.lerp_(now, 1 - self.settings.averaging)
+        mean, now = (
+            [tensor for tensor in net.state_dict().values() if tensor.is_floating_point()]
+            for net in (self.mean, self.net)
+        )
+        torch._foreach_lerp_(mean, now, 1 - self.settings.averaging)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All of it, to go on from."""
@@ -360,8 +397,8 @@ class Learner:
 def train(
     settings: Settings, folder: Path, seed: int, resume: bool, iterations: int, minutes: float = float("inf")
 ) -> Iterator[Info]:
-    """Train until so many iterations are done or the time is up; a row of metrics for each. Whatever ends it, the folder
-    holds the last iteration's checkpoint, `model.safetensors` and the best game as `best.psol`."""
+    """Train until so many iterations are done or the time is up; a row of metrics for each. Whatever ends it, the
+    folder holds the last iteration's checkpoint, `model.safetensors` and the best game as `best.psol`."""
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cudnn.deterministic = True
@@ -427,7 +464,7 @@ def train(
             })  # fmt: skip
             save_model(folder / "model.safetensors", learner.mean, settings, row)
             with replacing(folder / "best.psol") as file:
-                file.write(_record(game, best).encode())
+                file.write(record(game, best).encode())
             if writer is not None:
                 for name, number in row.items():
                     writer.add_scalar(name, number, iteration + 1)
@@ -443,7 +480,7 @@ def _tensorboard(folder: Path) -> Any:
     return SummaryWriter(str(folder / "tensorboard"))  # type: ignore[no-untyped-call]
 
 
-def _record(game: Morpion, moves: list[int]) -> str:
+def record(game: Morpion, moves: list[int]) -> str:
     state = game.initial_state()
     for move in moves:
         state.apply(move)

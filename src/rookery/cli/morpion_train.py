@@ -1,0 +1,138 @@
+"""`rookery train morpion` and `rookery evaluate morpion`: learning to play Morpion Solitaire, and what it is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from tyro.conf import Positional
+
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
+
+
+def train(
+    method: Annotated[Literal["zero"], Positional, tyro.conf.arg(metavar="METHOD")],
+    *,
+    preset: Literal["full", "small"] = "full",
+    out: Path | None = None,
+    resume: bool = False,
+    iterations: int | None = None,
+    minutes: float | None = None,
+    settings: tuple[str, ...] = (),
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Train a player of Morpion Solitaire 5D from nothing: zero (net, ranked reward and seeded searches).
+
+    Example: rookery train morpion zero --preset small --minutes 25 --out runs/morpion
+    See what it is worth: rookery evaluate morpion runs/morpion/model.safetensors --seconds 60
+
+    The folder keeps a checkpoint after every iteration: a stopped run goes on with --resume and ends as it would have.
+
+    Args:
+        method: zero.
+        preset: full is for a GPU and 16 cores, small for 2 cores.
+        out: Folder of the run; runs/morpion-METHOD-PRESET if not given.
+        resume: Go on with the run in the folder.
+        iterations: Stop after so many iterations; no end if neither this nor --minutes is given.
+        minutes: Stop at the first iteration that ends after so many minutes.
+        settings: Settings to change, such as games=512 steps=50; docs/methods/ranked-reward.md lists them.
+    """
+    from rookery.learn import morpion_zero as learn
+
+    chosen = _change(learn.PRESETS[preset], settings)
+    folder = out or Path("runs") / f"morpion-{method}-{preset}"
+    row: dict[str, Any] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=progress()) as bar:
+        task = bar.add_task(f"{method}: starting", total=60 * minutes if minutes else iterations)
+        for row in learn.train(chosen, folder, common.seed, resume, iterations or 10**9, minutes or float("inf")):
+            text = "iteration {iteration}: best {best}, net plays {played_mean:.1f}, searches {searched_mean:.1f}"
+            done = row["seconds"] if minutes else row["iteration"]
+            bar.update(task, completed=done, description=text.format(**row))
+    data = {"run": str(folder), "model": str(folder / "model.safetensors"), "metrics": row}
+
+    def show(console: Console) -> None:
+        console.print(f"Best game {row.get('best')}, in {folder / 'best.psol'}. The net lies in {data['model']}.")
+
+    return Answer(data, show)
+
+
+def evaluate(
+    model: Annotated[Path, Positional, tyro.conf.arg(metavar="MODEL")],
+    *,
+    seconds: float = 60.0,
+    threads: int = 0,
+    games: int = 1024,
+    level: int = 3,
+    settings: tuple[str, ...] = (),
+    common: Options = DEFAULTS,
+) -> Answer:
+    """What a trained net plays alone, and what NRPA finds from it, beside plain NRPA in the same time.
+
+    Example: rookery evaluate morpion runs/morpion/model.safetensors --seconds 60
+
+    Args:
+        model: The model.safetensors of a run.
+        seconds: Time for each of the two searches.
+        threads: Cores for the searches; 0 means all.
+        games: Games the net plays alone.
+        level: Level of NRPA.
+        settings: Settings of the search to change, such as prior=0.5 search_iterations=50.
+    """
+    import numpy as np
+
+    from rookery.learn import morpion_zero as learn
+
+    if not seconds > 0:
+        raise ValueError(f"the seconds must be more than 0, not {seconds}")
+    net, trained, metrics = learn.load_model(model)
+    chosen = dataclasses.replace(trained, games=games, searches=games, level=level, threads=threads)
+    chosen = _change(chosen, settings)
+    played, found = learn.search_with_net(net, chosen, seconds, common.seed)
+    plain = learn.search_without_net(net.game, chosen, seconds, common.seed)
+
+    def summary(scores: Any, **more: Any) -> dict[str, Any]:
+        return {
+            "best": int(scores.max()),
+            "mean": round(float(scores.mean()), 2),
+            "median": float(np.median(scores)),
+            "count": len(scores),
+            **more,
+        }
+
+    data = {
+        "net_alone": summary(played.scores),
+        "net_and_search": summary(found.scores, cpu_seconds=round(found.cpu_seconds, 1)),
+        "search_alone": summary(plain.scores, cpu_seconds=round(plain.cpu_seconds, 1)),
+        "seconds": seconds,
+        "record": learn.record(net.game, max([*played.games, *found.games], key=len)),
+        "trained": metrics,
+    }
+
+    def show(console: Console) -> None:
+        for name in ("net_alone", "net_and_search", "search_alone"):
+            console.print(f"{name.replace('_', ' ')}: {data[name]}")
+
+    return Answer(data, show)
+
+
+def _change(settings: Any, changes: tuple[str, ...]) -> Any:
+    """Settings with some fields changed by `name=number`."""
+    kinds = {field.name: type(getattr(settings, field.name)) for field in dataclasses.fields(settings)}
+    changed = {}
+    for change in changes:
+        name, _, value = change.partition("=")
+        if name not in kinds:
+            raise ValueError(f"unknown setting {name!r}; known settings: {', '.join(kinds)}")
+        try:
+            changed[name] = kinds[name](value)
+        except ValueError:
+            raise ValueError(f"the setting {name} takes a number, not {value!r}") from None
+    return dataclasses.replace(settings, **changed)
+
+
+COMMANDS: Commands = {"train": {"morpion": train}, "evaluate": {"morpion": evaluate}}
