@@ -15,7 +15,7 @@ from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
 
 
 def train(
-    method: Annotated[Literal["zero"], Positional, tyro.conf.arg(metavar="METHOD")],
+    method: Annotated[Literal["zero", "r2"], Positional, tyro.conf.arg(metavar="METHOD")],
     *,
     preset: Literal["full", "small"] = "full",
     out: Path | None = None,
@@ -25,7 +25,7 @@ def train(
     settings: tuple[str, ...] = (),
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Train a player of Morpion Solitaire 5D from nothing: zero (net, ranked reward and seeded searches).
+    """Train a player of Morpion Solitaire 5D from nothing: zero (the strong one) or r2 (the paper's).
 
     Example: rookery train morpion zero --preset small --minutes 25 --out runs/morpion
     See what it is worth: rookery evaluate morpion runs/morpion/model.safetensors --seconds 60
@@ -33,16 +33,17 @@ def train(
     The folder keeps a checkpoint after every iteration: a stopped run goes on with --resume and ends as it would have.
 
     Args:
-        method: zero.
+        method: zero learns from ranked games of its own and of searches it seeds; r2 is the paper's Algorithm 7.
         preset: full is for a GPU and 16 cores, small for 2 cores.
         out: Folder of the run; runs/morpion-METHOD-PRESET if not given.
         resume: Go on with the run in the folder.
-        iterations: Stop after so many iterations; no end if neither this nor --minutes is given.
+        iterations: Stop after so many iterations; without this and --minutes zero has no end, r2 the paper's.
         minutes: Stop at the first iteration that ends after so many minutes.
         settings: Settings to change, such as games=512 steps=50; docs/methods/ranked-reward.md lists them.
     """
-    from rookery.learn import morpion_zero as learn
+    from rookery.learn import morpion_r2, morpion_zero
 
+    learn: Any = {"zero": morpion_zero, "r2": morpion_r2}[method]
     chosen = _change(learn.PRESETS[preset], settings)
     folder = out or Path("runs") / f"morpion-{method}-{preset}"
     row: dict[str, Any] = {}
@@ -50,13 +51,12 @@ def train(
     with Progress(*columns, console=progress()) as bar:
         task = bar.add_task(f"{method}: starting", total=60 * minutes if minutes else iterations)
         for row in learn.train(chosen, folder, common.seed, resume, iterations or 10**9, minutes or float("inf")):
-            text = "iteration {iteration}: best {best}, net plays {played_mean:.1f}, searches {searched_mean:.1f}"
-            done = row["seconds"] if minutes else row["iteration"]
-            bar.update(task, completed=done, description=text.format(**row))
-    data = {"run": str(folder), "model": str(folder / "model.safetensors"), "metrics": row}
+            text = f"iteration {row['iteration']}: best {row['best']}, the net plays {row['played_mean']:.1f}"
+            bar.update(task, completed=row["seconds"] if minutes else row["iteration"], description=text)
+    data = {"run": str(folder), "metrics": row}
 
     def show(console: Console) -> None:
-        console.print(f"Best game {row.get('best')}, in {folder / 'best.psol'}. The net lies in {data['model']}.")
+        console.print(f"Best game: {row.get('best')} moves, in {folder / 'best.psol'}; metrics in metrics.jsonl there.")
 
     return Answer(data, show)
 

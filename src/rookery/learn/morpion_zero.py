@@ -247,7 +247,7 @@ def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> 
     """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
     begin = time.monotonic()
     played = play(net, settings.games, seed, settings.threads)
-    with deadline(seconds - (time.monotonic() - begin)) as control:
+    with deadline(max(0.0, seconds - (time.monotonic() - begin))) as control:
         return played, search(net.game, played, settings, seed, control)
 
 
