@@ -170,13 +170,13 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         "nrpa_from",
         [](const H& self, nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu> actions,
            nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> log_weights,
-           nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts, double other, int level,
-           int iterations, double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
+           nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts,
+           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> other, int level, int iterations, double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
             ControlOrNone call(given);
             const PolicySearchSettings settings{level, iterations, alpha, 1};
             const auto runs = static_cast<std::int64_t>(starts.size()) - 1;
-            if (runs < 1 || actions.size() != log_weights.size()) {
-                throw nb::value_error("expected equally many actions and weights, and where each run's start");
+            if (runs < 1 || actions.size() != log_weights.size() || static_cast<std::int64_t>(other.size()) != runs) {
+                throw nb::value_error("expected equally many actions and weights, and as many others as runs");
             }
             for (std::int64_t i = 0; i <= runs; ++i) {
                 if (starts(i) < (i ? starts(i - 1) : 0) || starts(i) > static_cast<std::int64_t>(actions.size())) {
@@ -190,9 +190,10 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
             }
             return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
                 Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control);
-                const auto begin = static_cast<std::size_t>(starts(i)), size = static_cast<std::size_t>(starts(i + 1)) - begin;
-                Playout game = search.run({actions.data() + begin, size}, {log_weights.data() + begin, size},
-                                          static_cast<float>(other));
+                const auto begin = static_cast<std::size_t>(starts(i));
+                const auto size = static_cast<std::size_t>(starts(i + 1)) - begin;
+                Playout game =
+                    search.run({actions.data() + begin, size}, {log_weights.data() + begin, size}, other(i));
                 return std::make_pair(std::move(game), search.playouts());
             });
         },

@@ -5,8 +5,8 @@ retraining, the game with tree search, training.
 
 The paper leaves the net's input and actions open. Here they are what is known of the authors' program: the net sees
 the dots but no lines, and an action is the cell of the new dot, so of several lines through one new dot only the first
-can be drawn. As in the paper, self-play takes its moves from the net's policy without a tree, and (s, pi, z) with that very
-policy pi is what the net is trained on; only the value carries news. `morpion_zero` is the system that mends all this.
+can be drawn. As in the paper, self-play takes its moves from the net's policy without a tree, and the net is trained on
+(s, pi, z) with that very policy pi, so only the value carries news. `morpion_zero` is the system that mends all this.
 
 All random numbers of an iteration follow from the seed and the number of the iteration, so a run that was stopped goes
 on and ends as it would have on the same machine.

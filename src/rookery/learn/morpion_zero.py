@@ -63,7 +63,7 @@ class Settings:
     search_iterations: int = 100
     """Level of the searches, and how many calls each level makes."""
     prior: float = 1.0
-    """How much of the net's log-probabilities goes into the weights a search starts from."""
+    """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
     unseen: float = -2.0
     """Logarithm of the weight of a move that was never legal in the game that seeds the search."""
     window: int = 8192
@@ -207,12 +207,24 @@ def play(net: Net, count: int, seed: int, threads: int, temperature: float = 1.0
 
 # Searching
 
+_LEAST_ADVANTAGE = -8.0
+"""A search can forget what it starts from, if it is not too sure of it."""
+
 
 @dataclass(frozen=True)
 class Found:
+    """What searches found, one game each."""
+
     games: list[list[int]]
+    trust: npt.NDArray[np.float32]
+    """How far each search trusted the net."""
     cpu_seconds: float
     playouts: int
+
+    @classmethod
+    def of(cls, runs: list[Any], trust: npt.NDArray[np.float32]) -> Found:
+        mine = trust[[run[0] for run in runs]]  # searches that were not begun when the time was up are missing
+        return cls([run[2] for run in runs], mine, sum(run[4] for run in runs), sum(run[3] for run in runs))
 
     @property
     def scores(self) -> npt.NDArray[np.int64]:
@@ -220,15 +232,17 @@ class Found:
 
 
 def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
-    """NRPA from the net's policy around each of the best games: one search a game."""
+    """NRPA from the net's policy around each of the best games: one search a game. How far each search trusts the net
+    is drawn at random, from not at all to `settings.prior`, so that no one number has to be right."""
     chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
     actions, means, starts = seeds.priors(chosen)
-    weights = settings.prior * np.maximum(means, -8)
+    trust = np.random.default_rng(seed).uniform(0, settings.prior, len(chosen)).astype(np.float32)
+    weights = np.repeat(trust, np.diff(starts)) * np.maximum(means, _LEAST_ADVANTAGE)
     runs = game.initial_state().nrpa_from(
-        actions, weights.astype(np.float32), starts, settings.prior * settings.unseen, settings.level,
-        settings.search_iterations, 1.0, seed, settings.threads, control,
+        actions, weights, starts, trust * np.float32(settings.unseen), settings.level, settings.search_iterations, 1.0,
+        seed, settings.threads, control,
     )  # fmt: skip
-    return Found([run[2] for run in runs], sum(run[4] for run in runs), sum(run[3] for run in runs))
+    return Found.of(runs, trust)
 
 
 @contextmanager
@@ -253,11 +267,12 @@ def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> 
 
 def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: int) -> Found:
     """The same searches from a policy that knows nothing, for as long."""
+    count = 10**6  # more than there is time for
     with deadline(seconds) as control:
         runs = game.initial_state().nrpa(
-            settings.level, settings.search_iterations, 1.0, 1, 10**6, seed, settings.threads, control
+            settings.level, settings.search_iterations, 1.0, 1, count, seed, settings.threads, control
         )
-    return Found([run[2] for run in runs], sum(run[4] for run in runs), sum(run[3] for run in runs))
+    return Found.of(runs, np.zeros(count, np.float32))
 
 
 # Ranking
@@ -447,6 +462,7 @@ def train(
                 "played_new": new,
                 "searched_mean": float(found.scores.mean()),
                 "searched_best": int(found.scores.max()),
+                "searched_mean_by_trust": _means_by_third(found.scores, found.trust / settings.prior),
                 "searched_new": new_found,
                 **losses,
                 "playouts": found.playouts,
@@ -466,9 +482,16 @@ def train(
             with replacing(folder / "best.psol") as file:
                 file.write(record(game, best).encode())
             if writer is not None:
-                for name, number in row.items():
-                    writer.add_scalar(name, number, iteration + 1)
+                for name, value in row.items():
+                    if not isinstance(value, list):
+                        writer.add_scalar(name, value, iteration + 1)
             yield row
+
+
+def _means_by_third(scores: npt.NDArray[np.int64], share: npt.NDArray[np.float32]) -> list[float]:
+    """The mean score of the third of the searches that trusted the net least, of the middle one and of the last."""
+    thirds = [scores[(share >= i / 3) & (share < (i + 1) / 3)] for i in range(3)]
+    return [round(float(third.mean()), 2) if len(third) else 0.0 for third in thirds]
 
 
 def _tensorboard(folder: Path) -> Any:
