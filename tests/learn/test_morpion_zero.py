@@ -16,7 +16,17 @@ from tests.commands import answer, check_refusal  # noqa: E402
 
 GAME = Morpion(board=16)
 TINY = replace(
-    zero.SMALL, board=16, channels=4, blocks=1, games=4, searches=3, search_iterations=3, window=16, steps=2, batch=8
+    zero.SMALL,
+    board=16,
+    channels=4,
+    blocks=1,
+    games=4,
+    searches=3,
+    level=2,
+    search_iterations=3,
+    window=16,
+    steps=2,
+    batch=8,
 )
 
 
@@ -92,9 +102,9 @@ def test_examples_refuse_what_is_no_game() -> None:
         _native.morpion.examples(GAME.rules, moves, starts, one, one + len(game), none, 0, 1)
     with pytest.raises(ValueError, match="no game 1"):
         _native.morpion.examples(GAME.rules, moves, starts, one + 1, one, none, 0, 1)
+    torn, starts = moves[1:].copy(), np.array([0, len(game) - 1])  # later moves need the first one's dot
     with pytest.raises(ValueError, match="not a legal game"):
-        wrong = np.array([0, len(game) - 1])
-        _native.morpion.examples(GAME.rules, moves[1:].copy()[::-1].copy(), wrong, one, one + len(game) - 2, none, 0, 1)
+        _native.morpion.examples(GAME.rules, torn, starts, one, one + len(game) - 2, none, 0, 1)
 
 
 def test_a_search_starts_from_the_weights_it_is_given() -> None:
@@ -112,9 +122,10 @@ def test_a_search_starts_from_the_weights_it_is_given() -> None:
 def test_the_net_plays_legal_games_and_says_what_it_thinks_of_each_move() -> None:
     torch.manual_seed(3)
     net = zero.Net(TINY)
-    played = zero.play(net, 5, seed=7, threads=1)
-    assert zero.play(net, 5, seed=7, threads=2).games == played.games
-    assert zero.play(net, 5, seed=8, threads=1).games != played.games
+    heat = np.full(5, 1, np.float32)
+    played = zero.play(net, heat, seed=7, threads=1)
+    assert zero.play(net, heat, seed=7, threads=2).games == played.games
+    assert zero.play(net, heat, seed=8, threads=1).games != played.games
     expected: dict[int, dict[int, list[float]]] = {}
     for number, game in enumerate(played.games):
         state = net.game.initial_state()
@@ -138,6 +149,22 @@ def test_the_net_plays_legal_games_and_says_what_it_thinks_of_each_move() -> Non
         assert set(actions[mine]) == set(expected[number])
         for action, mean in zip(actions[mine], means_found[mine], strict=True):
             assert mean == pytest.approx(np.mean(expected[number][action]), abs=0.02)  # mixed precision
+
+
+def test_a_cold_player_takes_the_most_probable_move() -> None:
+    torch.manual_seed(3)
+    net = zero.Net(TINY)
+    cold = zero.play(net, np.zeros(3, np.float32), seed=1, threads=1)
+    assert cold.games[0] == cold.games[1] == cold.games[2]
+    first = cold.actions[: len(net.game.initial_state().legal_actions())]
+    assert cold.games[0][0] == first[cold.advantage[: len(first)].argmax()]
+    # Warm players draw the first move as often as the net says: a test of 5 standard deviations.
+    count = 600
+    warm = [game[0] for game in zero.play(net, np.ones(count, np.float32), seed=1, threads=1).games]
+    chances = np.exp(cold.advantage[: len(first)])
+    chances /= chances.sum()
+    for action, chance in zip(first, chances, strict=True):
+        assert abs(warm.count(int(action)) / count - chance) < 5 * np.sqrt(chance * (1 - chance) / count)
 
 
 def test_the_policy_numbers_its_planes_as_the_game_numbers_actions() -> None:
@@ -208,7 +235,16 @@ def test_learning_raises_the_chances_of_the_best_games() -> None:
 
 
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = ["channels=4", "blocks=1", "games=4", "searches=3", "search_iterations=3", "steps=2", "batch=8"]
+    settings = [
+        "channels=4",
+        "blocks=1",
+        "games=4",
+        "searches=3",
+        "level=2",
+        "search_iterations=3",
+        "steps=2",
+        "batch=8",
+    ]
     folder = tmp_path / "run"
     data = answer(
         capsys, "train", "morpion", "zero", "--preset", "small", "--iterations", "1", "--out", str(folder),

@@ -55,22 +55,24 @@ class Settings:
     channels: int = 64
     blocks: int = 8
     """Of the residual net."""
-    games: int = 1024
+    games: int = 128
     """Played by the net in an iteration, side by side."""
-    searches: int = 480
+    coldest: float = 0.1
+    """Each game is played at a temperature of its own, from this one to 1."""
+    searches: int = 48
     """NRPA searches in an iteration, each seeded by one of the best games the net played."""
-    level: int = 2
-    search_iterations: int = 100
+    level: int = 3
+    search_iterations: int = 50
     """Level of the searches, and how many calls each level makes."""
-    prior: float = 1.0
+    prior: float = 2.0
     """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
-    unseen: float = -2.0
-    """Logarithm of the weight of a move that was never legal in the game that seeds the search."""
-    window: int = 8192
+    unseen: float = -1.0
+    """What a search is told of a move that was never legal in the game that seeds it, in place of a log-probability."""
+    window: int = 4096
     """Length of the list B: the last games, all different, whose scores are ranked."""
     ratio: float = 0.75
     """Where in the ranked list the threshold lies."""
-    steps: int = 100
+    steps: int = 150
     """Gradient steps in an iteration."""
     batch: int = 1024
     """Positions in a step."""
@@ -81,9 +83,7 @@ class Settings:
     """Cores for the searches; 0 means all. Does not change what is found."""
 
 
-SMALL = Settings(
-    board=18, channels=32, blocks=4, games=96, searches=96, window=1024, steps=24, batch=128, averaging=0.97, threads=1
-)
+SMALL = Settings(board=16, channels=24, blocks=4, games=32, searches=12, window=768, steps=120, batch=128, threads=1)
 """For two cores and half an hour: one core searches while the other learns."""
 
 PRESETS = {"full": Settings(), "small": SMALL}
@@ -184,12 +184,14 @@ class Play:
 
 
 @torch.no_grad()
-def play(net: Net, count: int, seed: int, threads: int, temperature: float = 1.0) -> Play:
-    """Games in which every move is drawn from the net's policy; temperature 0 takes the most probable move."""
+def play(net: Net, temperatures: npt.NDArray[np.float32], seed: int, threads: int) -> Play:
+    """Games in which every move is drawn from the net's policy, one for each temperature: 1 takes the policy as it is,
+    0 the most probable move."""
     net.eval()
     device = next(net.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
-    games = _native.morpion.Games(net.game.initial_state(), count)
+    temperature = torch.from_numpy(temperatures).to(device)[:, np.newaxis]
+    games = _native.morpion.Games(net.game.initial_state(), len(temperatures))
     owners, actions, advantages = [], [], []
     while len(live := games.live()):
         planes, offsets, legal_actions = games.observe(threads)
@@ -197,7 +199,7 @@ def play(net: Net, count: int, seed: int, threads: int, temperature: float = 1.0
         chances, _ = positions.evaluate(net)
         # The greatest sum of log-probability and Gumbel noise is a draw from the policy.
         noise = -torch.empty_like(chances).exponential_(generator=generator).clamp(min=1e-20).log()
-        pick = (chances + temperature * noise).argmax(1, keepdim=True)
+        pick = (chances + temperature[torch.from_numpy(live).to(device).long()] * noise).argmax(1, keepdim=True)
         games.apply(positions.actions.gather(1, pick).squeeze(1).int().cpu().numpy())
         owners.append(np.repeat(live, np.diff(offsets)))
         actions.append(legal_actions)
@@ -257,10 +259,14 @@ def deadline(seconds: float) -> Iterator[_native.Control]:
         timer.cancel()
 
 
+def temperatures(settings: Settings, seed: int) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(seed).uniform(settings.coldest, 1, settings.games).astype(np.float32)
+
+
 def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> tuple[Play, Found]:
     """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
     begin = time.monotonic()
-    played = play(net, settings.games, seed, settings.threads)
+    played = play(net, temperatures(settings, seed), seed, settings.threads)
     with deadline(max(0.0, seconds - (time.monotonic() - begin))) as control:
         return played, search(net.game, played, settings, seed, control)
 
@@ -437,7 +443,8 @@ def train(
             play_seed, search_seed, learn_seed = (
                 int(number) for number in np.random.SeedSequence((seed, iteration)).generate_state(3, np.uint32)
             )
-            played = play(learner.mean, settings.games, play_seed, settings.threads)
+            heat = temperatures(settings, play_seed)
+            played = play(learner.mean, heat, play_seed, settings.threads)
             new = ranking.add(played.games)
             played_at = time.monotonic()
             control = _native.Control()
@@ -459,6 +466,9 @@ def train(
                 "threshold": ranking.threshold(settings.ratio),
                 "played_mean": float(played.scores.mean()),
                 "played_best": int(played.scores.max()),
+                "played_mean_by_heat": _means_by_third(
+                    played.scores, (heat - settings.coldest) / (1 - settings.coldest)
+                ),
                 "played_new": new,
                 "searched_mean": float(found.scores.mean()),
                 "searched_best": int(found.scores.max()),
@@ -489,7 +499,7 @@ def train(
 
 
 def _means_by_third(scores: npt.NDArray[np.int64], share: npt.NDArray[np.float32]) -> list[float]:
-    """The mean score of the third of the searches that trusted the net least, of the middle one and of the last."""
+    """The mean score of those with a share below a third, of the middle ones, and of the rest."""
     thirds = [scores[(share >= i / 3) & (share < (i + 1) / 3)] for i in range(3)]
     return [round(float(third.mean()), 2) if len(third) else 0.0 for third in thirds]
 
