@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -41,9 +43,10 @@ def train(
         minutes: Stop at the first iteration that ends after so many minutes.
         settings: Settings to change, such as games=512 steps=50; docs/methods/ranked-reward.md lists them.
     """
-    from rookery.learn import morpion_r2, morpion_zero
-
-    learn: Any = {"zero": morpion_zero, "r2": morpion_r2}[method]
+    learn = _learner(method)
+    for name, given in (("iterations", iterations), ("minutes", minutes)):
+        if given is not None and not given > 0:
+            raise ValueError(f"the {name} must be more than 0, not {given}")
     chosen = _change(learn.PRESETS[preset], settings)
     folder = out or Path("runs") / f"morpion-{method}-{preset}"
     row: dict[str, Any] = {}
@@ -68,6 +71,8 @@ def evaluate(
     threads: int = 0,
     games: int = 1024,
     level: int = 3,
+    search_iterations: int = 100,
+    simulations: int = 0,
     settings: tuple[str, ...] = (),
     common: Options = DEFAULTS,
 ) -> Answer:
@@ -81,17 +86,16 @@ def evaluate(
         threads: Cores for the searches; 0 means all.
         games: Games the net plays alone.
         level: Level of NRPA.
-        settings: Settings of the search to change, such as prior=0.5 search_iterations=50.
+        search_iterations: Calls each level of NRPA makes.
+        simulations: If not 0, 64 games of the net with tree search as well, so many simulations a move.
+        settings: Settings of the search to change, such as prior=0.5 coldest=0.2.
     """
-    import numpy as np
-
-    from rookery.learn import morpion_zero as learn
-
+    learn = _learner("zero")
     if not seconds > 0:
         raise ValueError(f"the seconds must be more than 0, not {seconds}")
     net, trained, metrics = learn.load_model(model)
     chosen = dataclasses.replace(trained, games=games, searches=games, level=level, threads=threads)
-    chosen = _change(chosen, settings)
+    chosen = _change(dataclasses.replace(chosen, search_iterations=search_iterations), settings)
     played, found = learn.search_with_net(net, chosen, seconds, common.seed)
     plain = learn.search_without_net(net.game, chosen, seconds, common.seed)
 
@@ -104,7 +108,7 @@ def evaluate(
             **more,
         }
 
-    data = {
+    data: dict[str, Any] = {
         "net_alone": summary(played.scores),
         "net_and_search": summary(found.scores, cpu_seconds=round(found.cpu_seconds, 1)),
         "search_alone": summary(plain.scores, cpu_seconds=round(plain.cpu_seconds, 1)),
@@ -113,11 +117,25 @@ def evaluate(
         "trained": metrics,
     }
 
+    if simulations:
+        threshold = float(np.quantile(played.scores, trained.ratio))
+        trees = learn.Trees(net, net.game.initial_state(), 64, threshold)
+        data["net_and_tree"] = summary(np.array([len(game) for game in trees.play(simulations, threads)]))
+
     def show(console: Console) -> None:
-        for name in ("net_alone", "net_and_search", "search_alone"):
-            console.print(f"{name.replace('_', ' ')}: {data[name]}")
+        for name in ("net_alone", "net_and_search", "net_and_tree", "search_alone"):
+            if name in data:
+                console.print(f"{name.replace('_', ' ')}: {data[name]}")
 
     return Answer(data, show)
+
+
+def _learner(method: str) -> Any:
+    """The module of a method; PyTorch is loaded only here."""
+    try:
+        return importlib.import_module(f"rookery.learn.morpion_{method}")
+    except ModuleNotFoundError as error:
+        raise ValueError(f"a net needs PyTorch: pip install 'rookery[deep]' ({error})") from None
 
 
 def _change(settings: Any, changes: tuple[str, ...]) -> Any:

@@ -39,7 +39,7 @@ from torch.nn import functional
 
 from rookery import _native
 from rookery.files import replacing
-from rookery.games.morpion import Morpion
+from rookery.games.morpion import Morpion, MorpionState
 from rookery.learn.runs import Info, Run
 
 KIND = "morpion-zero"
@@ -245,6 +245,37 @@ def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _
         seed, settings.threads, control,
     )  # fmt: skip
     return Found.of(runs, trust)
+
+
+class Trees:
+    """PUCT with the net on many games at once, or on one position. A game is worth +1 above the threshold, -1 below."""
+
+    def __init__(self, net: Net, start: MorpionState, games: int, threshold: float, exploration: float = 1.5) -> None:
+        self.net, self.games = net.eval(), games
+        self.trees = _native.morpion.Puct(start, games, exploration, threshold)
+
+    @torch.no_grad()
+    def grow(self, simulations: int, walks: int = 8, threads: int = 1) -> None:
+        """Until every root has so many simulations."""
+        device = next(self.net.parameters()).device
+        while any(self.trees.simulations(i) < simulations and not self.trees.over(i) for i in range(self.games)):
+            planes, offsets, actions = self.trees.find_leaves(simulations, walks, threads)
+            if len(planes) == 0:  # all walks came to ends of games
+                self.trees.expand(np.empty(0, np.float32), np.empty(0, np.float32))
+                continue
+            positions = Positions.of(planes, offsets, actions, device)
+            chances, value = positions.evaluate(self.net)
+            priors = chances.exp()[positions.legal].cpu().numpy()
+            self.trees.expand(priors, torch.tanh(value / 2).cpu().numpy())  # log-odds of z = +1 to the mean of z
+
+    def play(self, simulations: int, threads: int = 1) -> list[list[int]]:
+        """Play all games to their ends by the most visited move, keeping the tree below it. Of each tree, the best game
+        it met, which may be a better one than was played."""
+        while live := [i for i in range(self.games) if not self.trees.over(i)]:
+            self.grow(simulations, threads=threads)
+            for i in live:
+                self.trees.apply(i, max(self.trees.moves(i), key=lambda move: (move[1], move[3]))[0])
+        return [max(self.trees.best(i), self.trees.history(i), key=len) for i in range(self.games)]
 
 
 @contextmanager
