@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import endgames, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents import endgames, morpion_learned, solitaire_chess, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -35,6 +35,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
         "best": lambda game: endgames.OracleAgent(),
     },
+    "morpion": {"net": morpion_learned.load},
     "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
     "tenten": {
         "oracle": tenten_oracle.load,
