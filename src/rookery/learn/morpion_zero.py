@@ -64,7 +64,7 @@ class Settings:
     level: int = 3
     search_iterations: int = 50
     """Level of the searches, and how many calls each level makes."""
-    prior: float = 2.0
+    prior: float = 5.0
     """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
     unseen: float = -1.0
     """What a search is told of a move that was never legal in the game that seeds it, in place of a log-probability."""
