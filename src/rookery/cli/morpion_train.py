@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -56,6 +57,8 @@ def train(
         for row in learn.train(chosen, folder, common.seed, resume, iterations or 10**9, minutes or float("inf")):
             text = f"iteration {row['iteration']}: best {row['best']}, the net plays {row['played_mean']:.1f}"
             bar.update(task, completed=row["seconds"] if minutes else row["iteration"], description=text)
+    if not row:  # the run was complete already
+        row = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
     data = {"run": str(folder), "metrics": row}
 
     def show(console: Console) -> None:

@@ -215,7 +215,7 @@ def retrain(player: Player, kept: list[Examples], settings: Settings, seed: int)
         scores, value = player.net(x)
         loss = -(pi * scores.log_softmax(1)).sum(1).mean() + functional.mse_loss(value, z)
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         losses.append(loss.detach())
     return float(torch.stack(losses).mean())
