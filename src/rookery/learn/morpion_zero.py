@@ -72,7 +72,7 @@ class Settings:
     """Length of the list B: the last games, all different, whose scores are ranked."""
     ratio: float = 0.75
     """Where in the ranked list the threshold lies."""
-    steps: int = 150
+    steps: int = 200
     """Gradient steps in an iteration."""
     batch: int = 1024
     """Positions in a step."""
