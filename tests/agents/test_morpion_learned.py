@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 
 from rookery import agents  # noqa: E402
 from rookery.games.morpion import Morpion  # noqa: E402

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 
 from rookery import _native  # noqa: E402
 from rookery.learn import morpion_r2 as r2  # noqa: E402

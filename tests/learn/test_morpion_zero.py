@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 
 from rookery import _native  # noqa: E402
 from rookery.games.morpion import Morpion  # noqa: E402
@@ -252,13 +253,15 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )  # fmt: skip
     assert data["metrics"]["iteration"] == 1
     data = answer(
-        capsys, "evaluate", "morpion", str(folder / "model.safetensors"), "--seconds", "2", "--games", "4", "--level",
+        capsys, "evaluate", "morpion", str(folder / "model.safetensors"), "--seconds", "4", "--games", "4", "--level",
         "2", "--threads", "1",
     )  # fmt: skip
     assert data["net_alone"]["count"] == 4
     assert data["net_and_search"]["best"] > 0
     state = Morpion().parse_state(data["record"])
     assert len(state.moves) == max(data["net_alone"]["best"], data["net_and_search"]["best"])
+    data = answer(capsys, "evaluate", "morpion", str(folder / "model.safetensors"), "--seconds", "1e-9", "--games", "4")
+    assert data["net_and_search"]["count"] == data["search_alone"]["count"] == 0
     foreign = tmp_path / "foreign.safetensors"
     foreign.write_bytes(b"not a net")
     check_refusal(capsys, ["evaluate", "morpion", str(foreign)], "is not a net written by Rookery")

@@ -103,13 +103,10 @@ def evaluate(
     plain = learn.search_without_net(net.game, chosen, seconds, common.seed)
 
     def summary(scores: Any, **more: Any) -> dict[str, Any]:
-        return {
-            "best": int(scores.max()),
-            "mean": round(float(scores.mean()), 2),
-            "median": float(np.median(scores)),
-            "count": len(scores),
-            **more,
-        }
+        if len(scores) == 0:  # the time was up before a search had begun
+            return {"best": None, "count": 0, **more}
+        middle = {"mean": round(float(scores.mean()), 2), "median": float(np.median(scores))}
+        return {"best": int(scores.max()), **middle, "count": len(scores), **more}
 
     data: dict[str, Any] = {
         "net_alone": summary(played.scores),

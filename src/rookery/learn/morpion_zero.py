@@ -454,6 +454,7 @@ def train(
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cudnn.deterministic = True
+    torch.set_num_threads(1)  # without a GPU one core learns; the others search
     run = Run(folder, KIND, {**asdict(replace(settings, threads=0)), "seed": seed}, resume)
     learner = Learner(settings, seed, device)
     game = learner.net.game
