@@ -261,7 +261,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = Morpion().parse_state(data["record"])
     assert len(state.moves) == max(data["net_alone"]["best"], data["net_and_search"]["best"])
     data = answer(capsys, "evaluate", "morpion", str(folder / "model.safetensors"), "--seconds", "1e-9", "--games", "4")
-    assert data["net_and_search"]["count"] == data["search_alone"]["count"] == 0
+    assert data["net_and_search"]["count"] == 0  # playing took all the time
     foreign = tmp_path / "foreign.safetensors"
     foreign.write_bytes(b"not a net")
     check_refusal(capsys, ["evaluate", "morpion", str(foreign)], "is not a net written by Rookery")

@@ -282,6 +282,8 @@ class Trees:
 def deadline(seconds: float) -> Iterator[_native.Control]:
     """A control that stops its call when the time is up."""
     control = _native.Control()
+    if seconds <= 0:
+        control.stop()
     timer = threading.Timer(seconds, control.stop)
     timer.start()
     try:
@@ -298,7 +300,7 @@ def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> 
     """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
     begin = time.monotonic()
     played = play(net, temperatures(settings, seed), seed, settings.threads)
-    with deadline(max(0.0, seconds - (time.monotonic() - begin))) as control:
+    with deadline(seconds - (time.monotonic() - begin)) as control:
         return played, search(net.game, played, settings, seed, control)
 
 
