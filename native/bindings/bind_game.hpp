@@ -112,7 +112,8 @@ inline double thread_cpu_seconds() {
 
 // Independent runs of a search for one player: (run, score, actions, playouts, CPU seconds) for each. Run i has the random
 // stream (seed, i), so what it finds does not depend on `threads`. Stopped early, the runs under way give what they have
-// and the others are left out. `on_best(run, score, actions)` is called whenever a run ends better than all before it.
+// and the others are left out. `on_best(run, score, actions)` is called with every game that is better than all before
+// it; `run(i, hear)` makes run i and tells `hear` of its games.
 using SearchRun = std::tuple<std::int64_t, double, ActionList, std::int64_t, double>;
 
 template <class Run>
@@ -121,26 +122,28 @@ std::vector<SearchRun> search_runs(std::int64_t runs, int threads, Control& cont
     std::mutex mutex;
     std::vector<SearchRun> results;
     double best = -std::numeric_limits<double>::infinity();
+    const auto hear = [&](std::int64_t i, const Playout& game) {
+        {
+            // The lock is never held while waiting for the GIL.
+            std::lock_guard lock(mutex);
+            if (game.score <= best) return;
+            best = game.score;
+        }
+        if (on_best.is_none()) return;
+        nb::gil_scoped_acquire gil;
+        on_best(i, game.score, game.actions);
+    };
     interruptible(
         control,
         [&] {
             parallel_blocks(runs, threads, [&](std::int64_t i) {
                 if (control.stopped()) return;
                 const double begin = thread_cpu_seconds();
-                auto [game, playouts] = run(i);
+                auto [game, playouts] = run(i, [&hear, i](const Playout& found) { hear(i, found); });
                 const double seconds = thread_cpu_seconds() - begin;
-                // The lock is never held while waiting for the GIL.
-                bool improved = false;
-                {
-                    std::lock_guard lock(mutex);
-                    improved = game.score > best;
-                    best = std::max(best, game.score);
-                    results.emplace_back(i, game.score, game.actions, playouts, seconds);
-                }
-                if (improved && !on_best.is_none()) {
-                    nb::gil_scoped_acquire gil;
-                    on_best(i, game.score, game.actions);
-                }
+                hear(i, game);
+                std::lock_guard lock(mutex);
+                results.emplace_back(i, game.score, std::move(game.actions), playouts, seconds);
             });
         },
         /*keep=*/true);
@@ -158,8 +161,8 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
            int threads, Control* given, nb::object on_best) {
             ControlOrNone call(given);
             const PolicySearchSettings settings{level, iterations, alpha, beam};
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
-                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control);
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control, hear);
                 Playout game = search.run();
                 return std::make_pair(std::move(game), search.playouts());
             });
@@ -171,7 +174,8 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         [](const H& self, nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu> actions,
            nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> log_weights,
            nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts,
-           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> other, int level, int iterations, double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
+           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> other, int level, int iterations,
+           double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
             ControlOrNone call(given);
             const PolicySearchSettings settings{level, iterations, alpha, 1};
             const auto runs = static_cast<std::int64_t>(starts.size()) - 1;
@@ -188,8 +192,8 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
                     throw nb::value_error("there is no such action");
                 }
             }
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
-                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control);
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control, hear);
                 const auto begin = static_cast<std::size_t>(starts(i));
                 const auto size = static_cast<std::size_t>(starts(i + 1)) - begin;
                 Playout game =
@@ -204,8 +208,8 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         [](const H& self, int level, std::int64_t runs, std::uint64_t seed, int threads, Control* given,
            nb::object on_best) {
             ControlOrNone call(given);
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i) {
-                Nmcs<S> search(self.state, seed, static_cast<std::uint64_t>(i), call.control);
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                Nmcs<S> search(self.state, seed, static_cast<std::uint64_t>(i), call.control, hear);
                 Playout game = search.run(level);
                 return std::make_pair(std::move(game), search.playouts());
             });

@@ -3,6 +3,7 @@
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
 #include "learn/morpion_examples.hpp"
+#include "search/morpion_repair.hpp"
 
 namespace rookery {
 
@@ -60,6 +61,21 @@ void bind_morpion(nb::module_& parent) {
         },
         "rules"_a, "moves"_a, "starts"_a, "game"_a, "played"_a, "symmetry"_a, "seed"_a, "threads"_a,
         "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
+    state.def(
+        "repair",
+        [](const H& self, std::int64_t trials, double temperature, std::int64_t runs, std::uint64_t seed, int threads,
+           Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const morpion::RepairSettings settings{trials, temperature};
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                const auto stream = static_cast<std::uint64_t>(i);
+                morpion::Repair search(self.state, settings, seed, stream, call.control, hear);
+                Playout game = search.run();
+                return std::make_pair(std::move(game), search.trials());
+            });
+        },
+        "trials"_a, "temperature"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "on_best"_a = nb::none());
 }
 
 }  // namespace rookery

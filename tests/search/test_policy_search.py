@@ -7,7 +7,7 @@ import pytest
 
 import rookery
 from rookery.games import TERMINAL, State
-from rookery.search import SearchRun, nmcs, nrpa
+from rookery.search import nmcs, nrpa
 
 
 def replay(state: State, actions: list[int]) -> State:
@@ -106,9 +106,6 @@ def test_two_players_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_nrpa_level_3_on_5d_and_4t() -> None:
-    runs: list[SearchRun] = nrpa(rookery.load("morpion", "5D").initial_state(), level=3, runs=20, seed=0)
-    # Uniform play averages 42.9, level 2 about 67; the spread of a run is about 2, that of the mean below 0.5.
-    assert sum(run.score for run in runs) / 20 >= 76
+def test_nrpa_level_3_finds_the_optimum_of_4t() -> None:
     best = max(run.score for run in nrpa(rookery.load("morpion", "4T").initial_state(), level=3, runs=10, seed=0))
     assert best == 62  # proven optimal by Quist, 2008

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import endgames, morpion_learned, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents import endgames, morpion, morpion_learned, solitaire_chess, tenten_learned, tenten_oracle
 from rookery.agents.base import Agent, Explanation, ValueAgent
-from rookery.agents.generic import MctsAgent, MinimaxAgent, RandomAgent
+from rookery.agents.generic import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
 from rookery.games import CHANCE, Game
 
 Factory = Callable[..., Agent]
@@ -25,6 +25,8 @@ GENERIC: dict[str, Factory] = {
     "random": lambda game: RandomAgent(),
     "minimax": lambda game, **settings: MinimaxAgent(**settings),
     "mcts": lambda game, **settings: MctsAgent(**settings),
+    "nrpa": lambda game, **settings: NestedAgent("nrpa", **settings),
+    "nmcs": lambda game, **settings: NestedAgent("nmcs", **settings),
 }
 """Agents for any game, by name. A factory takes the game and the settings of the name."""
 
@@ -35,7 +37,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
         "best": lambda game: endgames.OracleAgent(),
     },
-    "morpion": {"net": morpion_learned.load},
+    "morpion": {"best": morpion.best, "net": morpion_learned.load},
     "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "oracle", "best")},
     "tenten": {
         "oracle": tenten_oracle.load,
@@ -46,9 +48,11 @@ OF_GAME: dict[str, dict[str, Factory]] = {
 
 
 def names(game: Game) -> list[str]:
-    """The agents that can play a game. Looking ahead by minimax needs a game without chance."""
-    generic = [name for name in GENERIC if name != "minimax" or game.initial_state().player() != CHANCE]
-    return generic + list(OF_GAME.get(game.name, {}))
+    """The agents that can play a game: minimax needs one without chance, nested search one for a single player."""
+    unfit = {"nrpa", "nmcs"} if game.players > 1 else set()
+    if game.initial_state().player() == CHANCE:
+        unfit.add("minimax")
+    return [name for name in GENERIC if name not in unfit] + list(OF_GAME.get(game.name, {}))
 
 
 def load(name: str, game: Game) -> Agent:

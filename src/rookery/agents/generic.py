@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Literal
 
+from rookery._native import Control
 from rookery.agents.base import ValueAgent
-from rookery.games import State
-from rookery.search import mcts, minimax
+from rookery.games import TERMINAL, State
+from rookery.search import mcts, minimax, nmcs, nrpa
 
 
 class RandomAgent(ValueAgent):
@@ -38,3 +41,52 @@ class MctsAgent(ValueAgent):
 
     def values(self, state: State) -> dict[int, float]:
         return {move.action: move.value for move in mcts(state, self.simulations, self.exploration)}
+
+
+class NestedAgent(ValueAgent):
+    """NRPA or NMCS, for games of one player: searches once and follows the game it found for as long as chance lets it.
+
+    A move is worth the best return found after it.
+    """
+
+    def __init__(self, method: Literal["nrpa", "nmcs"], level: int = 2, iterations: int = 100) -> None:
+        self.method, self.level, self.iterations = method, level, iterations
+        self.plan: dict[bytes, tuple[int, float]] = {}
+        """By position: the move, and the return it leads to."""
+
+    def follow(self, state: State, actions: Sequence[int], score: float) -> None:
+        """Remember a game from a position on, up to where chance comes in."""
+        state = state.clone()
+        for action in actions:
+            if action not in state.legal_actions():
+                return
+            self.plan[state.key()] = action, score
+            state.apply(action)
+
+    def choose(self, state: State, rng: random.Random) -> int:
+        if state.key() not in self.plan:
+            actions, score = self._search(state, self.level, rng.getrandbits(62))
+            self.follow(state, actions, score)
+        return self.plan[state.key()][0]
+
+    def values(self, state: State) -> dict[int, float]:
+        values = {}
+        for action in state.legal_actions():
+            after = state.clone()
+            after.apply(action)
+            over = after.player() == TERMINAL
+            values[action] = after.returns()[0] if over else self._search(after, max(1, self.level - 1), 0)[1]
+        if state.key() in self.plan:
+            action, score = self.plan[state.key()]
+            values[action] = max(values[action], score)
+        return values
+
+    def _search(self, state: State, level: int, seed: int) -> tuple[list[int], float]:
+        control = Control()
+        if self.method == "nrpa":
+            [run] = nrpa(state, level, self.iterations, seed=seed, control=control)
+        else:
+            [run] = nmcs(state, level, seed=seed, control=control)
+        if control.stopped:  # by Ctrl-C, which these searches take as the wish to see what they have
+            raise KeyboardInterrupt
+        return run.actions, run.score

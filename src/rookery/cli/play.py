@@ -12,7 +12,9 @@ from tyro.conf import Positional
 
 from rookery import agents, arena, load
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
+from rookery.cli.morpion_picture import picture
 from rookery.games import TERMINAL, Game, State, play_chance
+from rookery.games.morpion import MorpionState
 
 AgentName = Annotated[str, Positional, tyro.conf.arg(metavar="AGENT")]
 
@@ -101,9 +103,12 @@ def _moves_named(state: State, word: str) -> list[int]:
 
 
 def _print_board(console: Console, state: State) -> None:
-    """Rows on lines of their own where the text form joins them by `/`."""
-    board, _, rest = str(state).partition(" ")
+    """Rows on lines of their own where the text form joins them by `/`; Morpion has a drawing."""
     console.print()
+    if isinstance(state, MorpionState):
+        console.print(picture(state))
+        return
+    board, _, rest = str(state).partition(" ")
     for row in board.split("/"):
         console.print(f"  {row}", markup=False, highlight=False)
     if rest:

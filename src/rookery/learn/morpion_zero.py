@@ -43,6 +43,7 @@ from rookery.games.morpion import Morpion, MorpionState
 from rookery.learn.runs import Info, Run
 
 KIND = "morpion-zero"
+LENGTH = 5
 Ints = npt.NDArray[np.int32]
 
 
@@ -171,12 +172,14 @@ class Play:
         return np.array([len(game) for game in self.games])
 
     def priors(self, chosen: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        """Each chosen game's moves with their mean advantage in it: actions, means, and where each game's start."""
-        span = np.int64(self.actions.max()) + 1
+        """Each chosen game's lines with their mean advantage in it: actions, means, and where each game's start. NRPA
+        does not ask which dot of a line is the new one, so the action of its first place stands for the line."""
+        lines = self.actions // LENGTH * LENGTH
+        span = np.int64(lines.max()) + 1
         rank = np.full(len(self.games), -1, np.int64)
         rank[chosen] = np.arange(len(chosen))
         mine = rank[self.owner]
-        keys = (mine * span + self.actions)[mine >= 0]
+        keys = (mine * span + lines)[mine >= 0]
         keys, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
         means = np.bincount(inverse, self.advantage[mine >= 0], len(keys)) / counts
         starts = np.searchsorted(keys, np.arange(len(chosen) + 1) * span)

@@ -62,7 +62,7 @@ class SearchRun:
 
 
 OnBest = Callable[[int, float, list[int]], None]
-"""Called with run, score and actions when a run ends better than all before it."""
+"""Called with run, score and actions of every game that is better than all before it, while the search goes on."""
 
 
 def nrpa(

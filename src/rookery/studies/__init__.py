@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rookery.report.study import Result
-from rookery.studies import endgames, overview, solitaire_chess, tenten
+from rookery.studies import endgames, morpion, overview, solitaire_chess, tenten
 from rookery.studies.sizes import SIZES, Size
 
 Study = Callable[[Size, int, Path, Console], Result]
@@ -20,6 +20,7 @@ Study = Callable[[Size, int, Path, Console], Result]
 STUDIES: dict[str, Study] = {
     "overview": overview.run,
     "solitaire-chess": solitaire_chess.run,
+    "morpion": morpion.run,
     "endgames": endgames.run,
     "tenten": tenten.run,
 }

@@ -1,0 +1,27 @@
+"""Agents for Morpion Solitaire: `best` plays the grid that ships, and searches where it has left that."""
+
+from __future__ import annotations
+
+from rookery.agents.generic import NestedAgent
+from rookery.games import Game
+from rookery.games.morpion import Morpion
+from rookery.search.morpion import shipped
+
+
+def best(game: Game) -> NestedAgent:
+    """NRPA that knows our longest game of the variant from the start.
+
+    >>> import random
+    >>> game = Morpion(length=4)
+    >>> state, agent = game.initial_state(), best(game)
+    >>> while state.legal_actions():
+    ...     state.apply(agent.choose(state, random.Random(0)))
+    >>> state.returns()
+    [35.0]
+    """
+    assert isinstance(game, Morpion)
+    agent = NestedAgent("nrpa")
+    if game.board is None:
+        grid = shipped(game.variant)
+        agent.follow(game.initial_state(), grid.moves, len(grid.moves))
+    return agent
