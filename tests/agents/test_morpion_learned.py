@@ -71,3 +71,12 @@ def test_refusals(model: Path, tmp_path: Path) -> None:
     torn.write_bytes(model.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is not a net written by Rookery, or is damaged"):
         agents.load(f"net:{torn}", Morpion())
+
+
+def test_the_net_that_ships_plays_longer_games_than_the_papers_best() -> None:
+    game = Morpion()
+    agent, state = agents.load("net", game), game.initial_state()
+    while state.legal_actions():
+        values = agent.values(state)
+        state.apply(max(values, key=lambda action: values[action]))
+    assert len(state.moves) > 67
