@@ -143,7 +143,7 @@ def _curve(run: dict[str, Any]) -> Curve:
 
 
 def _figure(shipped: dict[str, Any], fresh: dict[System, Curve]) -> Figure:
-    small = {f"{NAMES[system]}": _curve(run) for system, run in shipped["small_runs"].items()}
+    small = {NAMES[system]: _curve(run) for system, run in shipped["small_runs"].items()}
     small |= {f"{NAMES[system]}, this run": curve for system, curve in fresh.items()}
 
     def paint(figure: Any) -> None:
@@ -154,12 +154,13 @@ def _figure(shipped: dict[str, Any], fresh: dict[System, Curve]) -> Figure:
         ends = [long.seconds[0], long.seconds[-1]]
         curves["the paper's best"] = ends, [PAPER_BEST] * 2
         curves["the record"] = ends, [RECORDS["5D"]] * 2
-        plots.lines(left, curves, "seconds", "moves", f"Improved system, {shipped['machine']}")
-        plots.lines(
-            right, {f"{name}, mean": (c.seconds, c.played_mean) for name, c in small.items()}, "seconds",
-            "moves", "Small presets, two cores: the net alone",
-        )  # fmt: skip
-        right.set_xscale("log")
+        plots.lines(left, curves, "seconds", "moves", "Improved system, long run")
+        others = {f"{name}, mean": (curve.seconds, curve.played_mean) for name, curve in small.items()}
+        others |= {f"{name}, best": (c.seconds, c.best) for name, c in small.items() if name.startswith(NAMES["zero"])}
+        plots.lines(right, others, "seconds", "moves", "Small presets, two cores")
 
-    caption = "Learning 5D from nothing: mean of the games each net plays in an iteration, and the best game so far."
+    caption = (
+        f"Learning 5D from nothing, on {shipped['machine']} (left) and on two cores (right): the best game so far, and "
+        "the mean of the games that the net plays in an iteration."
+    )
     return Figure(plots.draw(paint, 9, 3.6), caption, wide=True)
