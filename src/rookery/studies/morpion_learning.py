@@ -88,14 +88,15 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
         cpu = f"60 s, {found['cpu_seconds']:.0f} CPU s" if "cpu_seconds" in found else "-"
         return [f"{found['count']:,}", f"{found['mean']:.2f}", str(found["best"]), cpu]
 
-    def trained(curve: Curve, games: int) -> list[str]:
-        time = f"{curve.seconds[-1]:.0f} s, {len(curve.seconds)} iterations"
+    def trained(curve: Curve, games: int, cpu: float | None = None) -> list[str]:
+        on_cores = "" if cpu is None else f", {cpu:.0f} CPU s"
+        time = f"{curve.seconds[-1]:.0f} s{on_cores}, {len(curve.seconds)} iterations"
         return [f"{games}", f"{curve.played_mean[-1]:.2f}", str(curve.best[-1]), time]
 
     rows = [
         ["the paper's system", "the paper", "-", "-", str(PAPER_BEST), "about a week, eight GPUs"],
         *(
-            [f"{NAMES[system]}, small preset", run["machine"], *trained(_curve(run), run["games"])]
+            [f"{NAMES[system]}, small preset", run["machine"], *trained(_curve(run), run["games"], run["cpu_seconds"])]
             for system, run in shipped["small_runs"].items()
         ),
         *(
