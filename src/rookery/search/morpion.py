@@ -149,8 +149,9 @@ class Best:
 
 
 class Campaign:
-    """Runs one after the other, on several threads. With `path` everything is saved there after every run and at every
-    better game: `path` itself holds what was done, and beside it lie the best grid as `.psol` and as `.svg`."""
+    """Runs one after the other, on several threads. With `path` everything is saved at every better game and after
+    every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
+    grid as `.psol` and as `.svg`."""
 
     def __init__(self, settings: Settings, path: Path | None = None, resume: bool = False) -> None:
         self.settings, self.path = settings, path
@@ -200,7 +201,7 @@ class Campaign:
         news: queue.SimpleQueue[tuple[int, list[int]]] = queue.SimpleQueue()
         done = {run.seed for run in self.runs}
         seeds = (seed for seed in range(self.settings.seed, 2**63) if seed not in done)
-        left = runs
+        left, saved = runs, begin
 
         def one_run(seed: int) -> DoneRun | None:
             """None if it was cut short."""
@@ -233,8 +234,9 @@ class Campaign:
                     look()
                     self.runs += [run for future in finished if (run := future.result())]
                     self.runs.sort(key=lambda run: run.seed)
-                    if finished:
+                    if finished and time.monotonic() - saved > 1:  # very short runs do not wait for the disk
                         self.save()
+                        saved = time.monotonic()
             finally:
                 control.stop()
                 wait(under_way)
