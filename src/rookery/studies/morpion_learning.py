@@ -118,7 +118,7 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
         "time: NRPA alone equals the best of the net with NRPA, and the net adds about half a move to the mean. The "
         "best game of the training was found by one of its searches after two minutes, not by the net. All rows of "
         "the long run are older than NRPA as it is now, which tells moves apart by their lines alone and needs no "
-        "net for the record: 20 runs in 158 CPU seconds averaged 78.35 and found 82 twice (docs/methods/nrpa.md). Of "
+        "net for the record: 40 runs in 316 CPU seconds averaged 78.0 and found 82 twice (docs/methods/nrpa.md). Of "
         "a training the mean is that of the games its net plays in the last iteration, the best that of the whole "
         "run."
     )
