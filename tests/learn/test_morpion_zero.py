@@ -269,3 +269,10 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["train", "morpion", "zero", "--out", str(tmp_path / "x"), "--settings"]
     check_refusal(capsys, [*arguments, "gamez=3"], "unknown setting 'gamez'")
     check_refusal(capsys, [*arguments, "games=many"], "takes a number")
+
+
+@pytest.mark.slow
+def test_half_an_hour_on_two_cores(tmp_path: Path) -> None:
+    rows = list(zero.train(zero.SMALL, tmp_path / "run", seed=0, resume=False, iterations=10**9, minutes=30))
+    assert rows[-1]["best"] >= 70
+    assert np.mean([row["played_mean"] for row in rows[-3:]]) >= 60
