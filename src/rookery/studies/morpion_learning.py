@@ -108,7 +108,7 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
         ["its net alone", machine, *judged("net_alone")],
         ["its net with PUCT, 100 simulations", machine, *judged("net_and_tree")],
         ["its net with NRPA level 3", machine, *judged("net_and_search")],
-        ["NRPA level 3 alone, same code", machine, *judged("search_alone")],
+        ["NRPA level 3 alone, same program", machine, *judged("search_alone")],
         _nrpa(nrpa),
         ["record", "NRPA, 2010", "-", "-", str(RECORDS["5D"]), "-"],
     ]  # fmt: skip
