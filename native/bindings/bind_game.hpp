@@ -14,11 +14,13 @@
 
 #include "bindings/interruptible.hpp"
 #include "core/clock.hpp"
+#include "core/many_games.hpp"
 #include "core/state.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
 #include "search/perft.hpp"
 #include "search/policy_search.hpp"
+#include "search/puct.hpp"
 #include "search/random_games.hpp"
 
 namespace rookery {
@@ -162,6 +164,40 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         "level"_a, "iterations"_a, "alpha"_a, "beam"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
         "on_best"_a = nb::none());
     cls.def(
+        "nrpa_from",
+        [](const H& self, nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu> actions,
+           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> log_weights,
+           nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts,
+           nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu> other, int level, int iterations,
+           double alpha, std::uint64_t seed, int threads, Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const PolicySearchSettings settings{level, iterations, alpha, 1};
+            const auto runs = static_cast<std::int64_t>(starts.size()) - 1;
+            if (runs < 1 || actions.size() != log_weights.size() || static_cast<std::int64_t>(other.size()) != runs) {
+                throw nb::value_error("expected equally many actions and weights, and as many others as runs");
+            }
+            for (std::int64_t i = 0; i <= runs; ++i) {
+                if (starts(i) < (i ? starts(i - 1) : 0) || starts(i) > static_cast<std::int64_t>(actions.size())) {
+                    throw nb::value_error("the starts must ascend and lie inside the list of actions");
+                }
+            }
+            for (std::size_t i = 0; i < actions.size(); ++i) {
+                if (actions(i) < 0 || actions(i) >= self.state.rules().num_actions()) {
+                    throw nb::value_error("there is no such action");
+                }
+            }
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control, hear);
+                const auto begin = static_cast<std::size_t>(starts(i));
+                const auto size = static_cast<std::size_t>(starts(i + 1)) - begin;
+                Playout game =
+                    search.run({actions.data() + begin, size}, {log_weights.data() + begin, size}, other(i));
+                return std::make_pair(std::move(game), search.playouts());
+            });
+        },
+        "actions"_a, "log_weights"_a, "starts"_a, "other"_a, "level"_a, "iterations"_a, "alpha"_a, "seed"_a,
+        "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+    cls.def(
         "nmcs",
         [](const H& self, int level, std::int64_t runs, std::uint64_t seed, int threads, Control* given,
            nb::object on_best) {
@@ -173,6 +209,126 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
             });
         },
         "level"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+}
+
+// (planes, offsets, actions) as NetInput names them.
+inline auto to_python(NetInput&& input, const Shape& shape) {
+    const std::size_t positions = input.offsets.size() - 1, actions = input.actions.size();
+    auto planes = to_numpy(std::move(input.planes), {positions, static_cast<std::size_t>(shape[0]),
+                                                     static_cast<std::size_t>(shape[1]),
+                                                     static_cast<std::size_t>(shape[2])});
+    return std::make_tuple(planes, to_numpy(std::move(input.offsets), {positions + 1}),
+                           to_numpy(std::move(input.actions), {actions}));
+}
+
+using ActionArray = nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Games side by side, for a net that plays them all at once.
+template <GameState S>
+void bind_many_games(nb::module_& m) {
+    struct Games {
+        nb::object game;
+        ManyGames<S> games;
+    };
+    nb::class_<Games> games(m, "Games");
+    games.def(
+        "__init__",
+        [](Games* self, const Handle<S>& start, std::int64_t count) {
+            if (count < 1 || count > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
+            new (self) Games{start.game, ManyGames<S>(start.state, count)};
+        },
+        "start"_a, "count"_a);
+    games.def(
+        "live",
+        [](const Games& self) {
+            std::vector<std::int32_t> live = self.games.live();
+            const std::size_t size = live.size();
+            return to_numpy(std::move(live), {size});
+        },
+        "Numbers of the games in which somebody is to move.");
+    games.def(
+        "observe",
+        [](const Games& self, int threads) {
+            NetInput input;
+            {
+                nb::gil_scoped_release release;
+                input = self.games.observe(threads);
+            }
+            return to_python(std::move(input), self.games.states().front().rules().observation_shape());
+        },
+        "threads"_a, "The live games: planes, offsets of each one's legal actions, actions.");
+    games.def(
+        "apply", [](Games& self, ActionArray actions) { self.games.apply({actions.data(), actions.size()}); },
+        "actions"_a, "One action for each live game.");
+    games.def_prop_ro("histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
+}
+
+// PUCT on many games at once; the net is the caller's.
+template <GameState S>
+void bind_puct(nb::module_& m) {
+    struct Forest {
+        nb::object game;
+        PuctForest<S> forest;
+        const Puct<S>& tree(std::int64_t number) const {
+            if (number < 0 || number >= static_cast<std::int64_t>(forest.trees().size())) {
+                throw nb::index_error("there is no such tree");
+            }
+            return forest.trees()[number];
+        }
+    };
+    using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    nb::class_<Forest> forest(m, "Puct");
+    forest.def(
+        "__init__",
+        [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold) {
+            if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
+            new (self) Forest{start.game, PuctForest<S>(start.state, games, {exploration, threshold})};
+        },
+        "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0);
+    forest.def(
+        "find_leaves",
+        [](Forest& self, std::int64_t simulations, int walks, int threads) {
+            NetInput input;
+            {
+                nb::gil_scoped_release release;
+                input = self.forest.find_leaves(simulations, walks, threads);
+            }
+            return to_python(std::move(input), self.forest.trees().front().root().rules().observation_shape());
+        },
+        "simulations"_a, "walks"_a, "threads"_a,
+        "Positions for the net, up to `walks` of each tree: planes, offsets of their legal actions, actions. None are "
+        "left when every root has so many simulations or its game is over.");
+    forest.def(
+        "expand",
+        [](Forest& self, Floats priors, Floats values) {
+            self.forest.expand({priors.data(), priors.size()}, {values.data(), values.size()});
+        },
+        "priors"_a, "values"_a, "What the net says of the last leaves: values for the player to move, -1 to 1.");
+    forest.def(
+        "moves",
+        [](const Forest& self, std::int64_t tree) {
+            std::vector<std::tuple<Action, std::int64_t, double, float>> rows;
+            for (const auto& move : self.tree(tree).moves()) {
+                rows.emplace_back(move.action, move.visits, move.value, move.prior);
+            }
+            return rows;
+        },
+        "tree"_a, "The moves at a root: action, visits, mean value, prior.");
+    forest.def(
+        "apply",
+        [](Forest& self, std::int64_t tree, Action action) {
+            self.tree(tree);
+            self.forest.apply(tree, action);
+        },
+        "tree"_a, "action"_a, "Play a move; what was found below it stays.");
+    forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
+               "tree"_a);
+    forest.def("over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },
+               "tree"_a);
+    forest.def("history", [](const Forest& self, std::int64_t tree) { return self.tree(tree).history(); }, "tree"_a);
+    forest.def(
+        "best", [](const Forest& self, std::int64_t tree) { return self.tree(tree).best_game(); }, "tree"_a,
+        "The best finished game of one player that the tree has met, from the start.");
 }
 
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
@@ -263,6 +419,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
     bind_algorithms(state);
     bind_policy_searches(state);
+    bind_many_games<S>(m);
+    bind_puct<S>(m);
     return {rules, state};
 }
 

@@ -2,9 +2,13 @@
 
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
+#include "learn/morpion_examples.hpp"
 #include "search/morpion_repair.hpp"
 
 namespace rookery {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void bind_morpion(nb::module_& parent) {
     nb::module_ m = parent.def_submodule("morpion");
@@ -32,6 +36,31 @@ void bind_morpion(nb::module_& parent) {
     state.def_prop_ro(
         "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
         "The actions played, in order.");
+    rules.def(
+        "transform",
+        [](const Rules& self, Action action, int symmetry) {
+            if (action < 0 || action >= self.num_actions()) throw nb::value_error("there is no such action");
+            if (symmetry < 0 || symmetry > 7) throw nb::value_error("a symmetry is 0 to 7");
+            return self.transform(action, symmetry);
+        },
+        "action"_a, "symmetry"_a, "The action under a symmetry of the cross.");
+    m.def(
+        "examples",
+        [](const Rules& rules, ActionArray moves, Array<std::int64_t> starts, Array<std::int32_t> game,
+           Array<std::int32_t> played, Array<std::uint8_t> symmetry, std::uint64_t seed, int threads) {
+            morpion::Examples examples;
+            {
+                nb::gil_scoped_release release;
+                const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
+                examples = morpion::make_examples(rules, span(moves), span(starts), span(game), span(played),
+                                                  span(symmetry), seed, threads);
+            }
+            const std::size_t size = examples.wanted.size();
+            return std::tuple_cat(to_python(std::move(examples.input), rules.observation_shape()),
+                                  std::make_tuple(to_numpy(std::move(examples.wanted), {size})));
+        },
+        "rules"_a, "moves"_a, "starts"_a, "game"_a, "played"_a, "symmetry"_a, "seed"_a, "threads"_a,
+        "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
     state.def(
         "repair",
         [](const H& self, std::int64_t trials, double temperature, std::int64_t runs, std::uint64_t seed, int threads,

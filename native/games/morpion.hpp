@@ -158,6 +158,27 @@ public:
         return {line_at(direction, first), direction, step(first, direction, position)};
     }
 
+    // The action under a symmetry of the cross, 0 .. 7: bit 0 mirrors columns, bit 1 rows, then bit 2 swaps them.
+    Action transform(Action action, int symmetry) const {
+        if (side_ % 2) throw std::invalid_argument("only a board with an even side has the symmetries of the cross");
+        const Move given = move(action);
+        const auto turned = [&](Cell cell) -> Cell {
+            if (symmetry & 1) cell.x = side_ - 1 - cell.x;
+            if (symmetry & 2) cell.y = side_ - 1 - cell.y;
+            return symmetry & 4 ? Cell{cell.y, cell.x} : cell;
+        };
+        int position = action % length_;
+        Cell first = turned(step(given.dot, given.direction, -position));
+        Cell last = turned(step(given.dot, given.direction, length_ - 1 - position));
+        // A line goes right, or straight down.
+        if (last.x < first.x || (last.x == first.x && last.y < first.y)) {
+            std::swap(first, last);
+            position = length_ - 1 - position;
+        }
+        const int direction = last.x == first.x ? 1 : last.y == first.y ? 0 : last.y < first.y ? 2 : 3;
+        return (direction * side_ * side_ + number(first)) * length_ + position;
+    }
+
 private:
     friend class State;
 
@@ -263,6 +284,7 @@ public:
         codes.insert(codes.end(), lines.begin(), lines.end());
     }
     Action action_of(std::uint32_t code) const { return action(static_cast<Line>(code)); }
+    std::uint32_t code_of(Action action) const { return static_cast<std::uint32_t>(rules_->move(action).line); }
 
     void apply(Action action) {
         const Rules::Move move = rules_->move(action);

@@ -1,7 +1,7 @@
 // Searches for one player that learn a playout policy while they search, or nest playouts: NMCS, NRPA, Beam NRPA.
 //
 // A policy gives a weight to every code; the code of a move is its action id unless the game offers a better one:
-//   rules.num_codes(), state.legal_codes(std::vector<Code>&), state.action_of(Code)
+//   rules.num_codes(), state.legal_codes(std::vector<Code>&), state.action_of(Code), state.code_of(Action)
 // Chance nodes are sampled inside playouts, so a policy never depends on what has not been drawn.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "core/control.hpp"
 #include "core/state.hpp"
@@ -38,6 +39,12 @@ template <class S>
 Action action_of(const S& state, Code code) {
     if constexpr (requires { state.action_of(code); }) return state.action_of(code);
     return static_cast<Action>(code);
+}
+
+template <class S>
+Code code_of(const S& state, Action action) {
+    if constexpr (requires { state.code_of(action); }) return state.code_of(action);
+    return static_cast<Code>(action);
 }
 
 // A finished game with everything that adapting to it needs: the legal codes of every step stand side by side.
@@ -88,12 +95,23 @@ public:
         return search(settings_.level, uniform);
     }
 
+    // The same, from a policy that knows something already: the logarithm of the weight of each action. The lists are
+    // short: what they leave out keeps the weight `other`.
+    Playout run(std::span<const Action> actions, std::span<const float> log_weights, float other) {
+        Policy policy(num_codes<S>(start_.rules()), clamp(std::exp(other)));
+        for (std::size_t i = 0; i < actions.size(); ++i) {
+            policy[code_of(start_, actions[i])] = clamp(std::exp(log_weights[i]));
+        }
+        return search(settings_.level, policy);
+    }
+
     std::int64_t playouts() const { return playouts_; }
 
 private:
     using Policy = std::vector<float>;
 
     static constexpr float kMaxWeight = 1e12f, kMinWeight = 1e-12f;
+    static float clamp(float weight) { return std::clamp(weight, kMinWeight, kMaxWeight); }
 
     Playout search(int level, const Policy& given) {
         if (level == 1) return first_level(given);
@@ -196,7 +214,7 @@ private:
             begin = end;
         }
         for (const Code code : touched_) {
-            policy[code] = std::clamp(policy[code] * std::exp(deltas_[code]), kMinWeight, kMaxWeight);
+            policy[code] = clamp(policy[code] * std::exp(deltas_[code]));
             deltas_[code] = 0;
         }
     }

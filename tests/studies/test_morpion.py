@@ -23,7 +23,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> study.Plan:
 def test_the_study(tiny: study.Plan, tmp_path: Path) -> None:
     console = Console(file=io.StringIO())
     result = study.run(SIZES["quick"], 5, tmp_path, console)
-    longest, levels, methods = result.tables
+    longest, levels, methods, _ = result.tables
     by_variant = {row[0]: row for row in longest.rows}
     assert list(by_variant) == ["5D", "5T", "4D", "4T"]
     assert by_variant["5D"][1] == "67"  # the paper's best

@@ -14,7 +14,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rookery.agents import checkers, checkers_strong, endgames, morpion, solitaire_chess, tenten_learned, tenten_oracle
+from rookery.agents import (
+    checkers,
+    checkers_strong,
+    endgames,
+    morpion,
+    morpion_learned,
+    solitaire_chess,
+    tenten_learned,
+    tenten_oracle,
+)
 from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
 from rookery.agents.generic import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
 from rookery.games import CHANCE, Game
@@ -46,7 +55,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
         "stockfish": lambda game, **settings: endgames.StockfishAgent(**settings),
         "best": lambda game: endgames.OracleAgent(),
     },
-    "morpion": {"best": morpion.best},
+    "morpion": {"best": morpion.best, "net": morpion_learned.load},
     "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "taught", "oracle", "best")},
     "tenten": {
         "oracle": tenten_oracle.load,

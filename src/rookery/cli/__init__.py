@@ -18,6 +18,7 @@ from rookery.cli import (
     endgames,
     general,
     morpion,
+    morpion_train,
     play,
     serve,
     solitaire_chess,
@@ -36,6 +37,7 @@ for _file in (
     checkers_strong,
     endgames,
     morpion,
+    morpion_train,
     tenten,
     tenten_train,
 ):

@@ -1,7 +1,8 @@
 """Morpion Solitaire: the paper's best game beside nested search, destroy and repair, the records and what is proven.
 
 The paper trained a net by ranked-reward self-play and found a game of 67 moves on 5D, after about a week on a server
-with eight GPUs. Here: how long the games of searches get that learn nothing from one run to the next.
+with eight GPUs. Here: how long the games of searches get that learn nothing from one run to the next, and what learning
+adds to them (`morpion_learning`).
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.search.morpion import METHODS, Campaign, Method, Settings, shipped
 from rookery.statistics import bootstrap_interval, wilson_interval
+from rookery.studies import morpion_learning
+from rookery.studies.morpion_learning import PAPER_BEST
 from rookery.studies.sizes import Size
-
-PAPER_BEST = 67
-"""Of the paper, on 5D: the only game length it reports."""
 
 HUMAN = {"5D": 68, "5T": 170, "4D": None, "4T": None}
 """The longest games known that people found with pencil and paper; of 5D as the paper quotes it."""
@@ -103,12 +103,15 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         variant: [laboratory.seconds(variant, method, LEVELS[method], plan.seconds) for method in METHODS]
         for variant in ("5D", "5T")
     }
+    to_compare = max((c for c in levels if c.settings.level <= 3), key=lambda c: c.settings.level)
+    learning, curves = morpion_learning.parts(size.name, seed, folder, console, to_compare, command)
     tables = [
         _longest_games(levels, small, timed, command),
         _levels(levels, seed, command),
         _methods(timed, plan.seconds, command),
+        learning,
     ]
-    figures = [*_grids(timed, levels), _progress_curves(timed)]
+    figures = [*_grids(timed, levels), _progress_curves(timed), curves]
     return Result(
         "morpion", "Morpion Solitaire: how long can a game be?", seed, tables, figures, time.perf_counter() - begin
     )

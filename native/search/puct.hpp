@@ -1,0 +1,245 @@
+// PUCT: tree search guided by a net's probabilities and values, as in AlphaZero, for games without chance.
+//
+// The net is not here. A tree walks down to positions it has not seen and hands them out; the caller looks at them, many
+// trees' at once, and hands back probabilities and values. When a move is played its part of the tree is kept.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "core/many_games.hpp"
+#include "core/state.hpp"
+
+namespace rookery {
+
+struct PuctSettings {
+    double exploration = 1.0;
+    // Games of one player have scores, not results: a game above this score is worth +1, below -1, equal 0.
+    double threshold = 0.0;
+};
+
+template <GameState S>
+class Puct {
+public:
+    Puct(const S& root, const PuctSettings& settings) : settings_(settings), root_(root), tree_(1) { enter_root(); }
+
+    const S& root() const { return root_; }
+    std::int64_t simulations() const { return tree_[0].visits; }
+    const ActionList& history() const { return history_; }
+
+    // The best finished game seen, of one player: its score, and its actions from the first root on.
+    double best_score() const { return best_score_; }
+    const ActionList& best_game() const { return best_game_; }
+
+    // Walks down up to `walks` times, until the root has `simulations` visits, and appends the new positions it met. Walks
+    // under way count as lost, so that the next one goes elsewhere; one that meets a position still handed out is given
+    // up. Ends of games need no net and are counted at once.
+    void find_leaves(std::int64_t simulations, int walks, std::vector<S>& leaves) {
+        if (!pending_.empty()) throw std::logic_error("the last leaves have not been expanded yet");
+        if (root_.player() == kTerminal) return;
+        for (int walk = 0; walk < walks; ++walk) {
+            if (tree_[0].visits + static_cast<std::int64_t>(pending_.size()) >= simulations) return;
+            S state = root_;
+            std::vector<std::int32_t> path(1, 0);
+            while (tree_[path.back()].children > 0) {
+                path.push_back(pick(path.back()));
+                state.apply(tree_[path.back()].action);
+            }
+            Node& leaf = tree_[path.back()];
+            if (leaf.waiting) return;
+            leaf.player = static_cast<std::int8_t>(state.player());
+            if (leaf.player == kChance) throw std::invalid_argument("PUCT is for games without chance");
+            if (leaf.player == kTerminal) {
+                finish(path, state);
+                continue;
+            }
+            leaf.waiting = true;
+            for (const auto node : path) ++tree_[node].walking;
+            pending_.push_back(std::move(path));
+            leaves.push_back(std::move(state));
+        }
+    }
+
+    // For the leaves of the last call, in order: `actions` are the legal ones, `priors` their probabilities, and `value`
+    // is what the position is worth to the player to move, -1 .. 1. Actions with a probability below 0 are left out.
+    std::size_t waiting() const { return pending_.size(); }
+    void expand(std::size_t leaf, std::span<const Action> actions, std::span<const float> priors, double value) {
+        const auto& path = pending_[leaf];
+        const auto first = static_cast<std::int32_t>(tree_.size());
+        for (std::size_t i = 0; i < actions.size(); ++i) {
+            if (priors[i] < 0) continue;
+            tree_.emplace_back();
+            tree_.back().action = actions[i];
+            tree_.back().prior = priors[i];
+        }
+        Node& node = tree_[path.back()];
+        node.first_child = first;
+        node.children = static_cast<std::int32_t>(tree_.size()) - first;
+        node.waiting = false;
+        for (const auto index : path) --tree_[index].walking;
+        back_up(path, node.player, value);
+    }
+    void done_expanding() { pending_.clear(); }
+
+    struct Move {
+        Action action;
+        std::int64_t visits;
+        double value;
+        float prior;
+    };
+    std::vector<Move> moves() const {
+        std::vector<Move> found;
+        for (std::int32_t i = tree_[0].first_child; i < tree_[0].first_child + tree_[0].children; ++i) {
+            found.push_back({tree_[i].action, tree_[i].visits, tree_[i].mean(), tree_[i].prior});
+        }
+        return found;
+    }
+
+    // Plays a move; what was found below it stays.
+    void apply(Action action) {
+        if (!pending_.empty()) throw std::logic_error("the last leaves have not been expanded yet");
+        std::vector<Node> kept(1);
+        for (std::int32_t i = tree_[0].first_child; i < tree_[0].first_child + tree_[0].children; ++i) {
+            if (tree_[i].action != action) continue;
+            kept[0] = tree_[i];
+            for (std::size_t n = 0; n < kept.size(); ++n) {
+                const auto first = kept[n].first_child;
+                const auto children = kept[n].children;
+                if (children == 0) continue;
+                kept[n].first_child = static_cast<std::int32_t>(kept.size());
+                kept.insert(kept.end(), tree_.begin() + first, tree_.begin() + first + children);
+            }
+        }
+        tree_ = std::move(kept);
+        root_.apply(action);
+        history_.push_back(action);
+        enter_root();
+    }
+
+private:
+    struct Node {
+        Action action = -1;
+        float prior = 0;
+        std::int32_t first_child = 0, children = 0;
+        std::int64_t visits = 0;
+        double total = 0;  // of the values for the player who moves at the parent
+        std::int32_t walking = 0;
+        std::int8_t player = 0;
+        bool waiting = false;
+
+        double mean() const { return visits ? total / static_cast<double>(visits) : 0.0; }
+    };
+
+    void enter_root() {
+        tree_[0].player = static_cast<std::int8_t>(root_.player());
+        if (tree_[0].player == kChance) throw std::invalid_argument("PUCT is for games without chance");
+    }
+
+    // A move not tried yet is worth what its parent is worth, which is the mean over the moves tried.
+    std::int32_t pick(std::int32_t index) const {
+        const Node& node = tree_[index];
+        double visits = 0, total = 0;
+        for (std::int32_t i = node.first_child; i < node.first_child + node.children; ++i) {
+            visits += static_cast<double>(tree_[i].visits + tree_[i].walking);
+            total += tree_[i].total - tree_[i].walking;
+        }
+        const double untried = visits > 0 ? total / visits : 0.0;
+        const double bonus = settings_.exploration * std::sqrt(std::max(1.0, visits));
+        std::int32_t best = node.first_child;
+        double best_score = -std::numeric_limits<double>::infinity();
+        for (std::int32_t i = node.first_child; i < node.first_child + node.children; ++i) {
+            const Node& child = tree_[i];
+            const double n = static_cast<double>(child.visits + child.walking);
+            const double mean = n > 0 ? (child.total - child.walking) / n : untried;
+            const double score = mean + bonus * child.prior / (1 + n);
+            if (score > best_score) best = i, best_score = score;
+        }
+        return best;
+    }
+
+    void finish(const std::vector<std::int32_t>& path, const S& state) {
+        const Returns result = state.returns();
+        if (state.rules().players() == 1) {
+            if (result[0] > best_score_) {
+                best_score_ = result[0];
+                best_game_ = history_;
+                for (std::size_t i = 1; i < path.size(); ++i) best_game_.push_back(tree_[path[i]].action);
+            }
+            const double over = result[0] - settings_.threshold;
+            back_up(path, 0, over > 0 ? 1 : over < 0 ? -1 : 0);
+        } else {
+            back_up(path, 0, result[0]);
+        }
+    }
+
+    // Two players have opposite values; one player has one.
+    void back_up(const std::vector<std::int32_t>& path, int player, double value) {
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const int mover = tree_[path[i == 0 ? 0 : i - 1]].player;
+            ++tree_[path[i]].visits;
+            tree_[path[i]].total += mover == player ? value : -value;
+        }
+    }
+
+    PuctSettings settings_;
+    S root_;
+    ActionList history_;
+    std::vector<Node> tree_;
+    std::vector<std::vector<std::int32_t>> pending_;
+    double best_score_ = -std::numeric_limits<double>::infinity();
+    ActionList best_game_;
+};
+
+// Trees of many games, whose leaves go to the net together.
+template <GameState S>
+class PuctForest {
+public:
+    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings)
+        : trees_(static_cast<std::size_t>(games), Puct<S>(start, settings)) {}
+
+    const std::vector<Puct<S>>& trees() const { return trees_; }
+
+    NetInput find_leaves(std::int64_t simulations, int walks, int threads) {
+        std::vector<std::vector<S>> found(trees_.size());
+        parallel_blocks(static_cast<std::int64_t>(trees_.size()), threads,
+                        [&](std::int64_t i) { trees_[i].find_leaves(simulations, walks, found[i]); });
+        std::vector<S> leaves;
+        for (auto& mine : found) std::move(mine.begin(), mine.end(), std::back_inserter(leaves));
+        NetInput input = net_input<S>(trees_.front().root().rules(), static_cast<std::int64_t>(leaves.size()), threads,
+                                      [&](std::int64_t i) -> const S& { return leaves[i]; });
+        offsets_ = input.offsets;
+        actions_ = input.actions;
+        return input;
+    }
+
+    // A probability for every action of the last leaves, and a value for every leaf.
+    void expand(std::span<const float> priors, std::span<const float> values) {
+        if (priors.size() != actions_.size() || values.size() + 1 != offsets_.size()) {
+            throw std::invalid_argument("expected a probability for every action and a value for every leaf");
+        }
+        std::size_t leaf = 0;
+        for (auto& tree : trees_) {
+            for (std::size_t i = 0; i < tree.waiting(); ++i, ++leaf) {
+                const auto begin = static_cast<std::size_t>(offsets_[leaf]);
+                const auto size = static_cast<std::size_t>(offsets_[leaf + 1]) - begin;
+                tree.expand(i, {actions_.data() + begin, size}, priors.subspan(begin, size), values[leaf]);
+            }
+            tree.done_expanding();
+        }
+        offsets_.assign(1, 0);
+        actions_.clear();
+    }
+
+    void apply(std::int64_t tree, Action action) {
+        if (!is_legal(trees_.at(tree).root(), action)) throw std::invalid_argument("the action is not legal");
+        trees_[tree].apply(action);
+    }
+
+private:
+    std::vector<Puct<S>> trees_;
+    std::vector<std::int64_t> offsets_{0};
+    ActionList actions_;
+};
+
+}  // namespace rookery
