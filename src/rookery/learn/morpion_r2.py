@@ -272,7 +272,7 @@ def train(
         ]
     seconds_before = run.rows[-1]["seconds"] if run.rows else 0.0
     for iteration in range(len(run.rows), min(iterations, settings.iterations)):
-        if time.monotonic() - begin >= 60 * minutes:
+        if run.rows and time.monotonic() - begin >= 60 * minutes:
             break
         rng = np.random.default_rng((seed, iteration))
         episodes = self_play(player, settings, rng)

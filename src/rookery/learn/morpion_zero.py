@@ -454,8 +454,9 @@ class Learner:
 def train(
     settings: Settings, folder: Path, seed: int, resume: bool, iterations: int, minutes: float = float("inf")
 ) -> Iterator[Info]:
-    """Train until so many iterations are done or the time is up; a row of metrics for each. Whatever ends it, the
-    folder holds the last iteration's checkpoint, `model.safetensors` and the best game as `best.psol`."""
+    """Train until so many iterations are done or, after one at least, the time is up; a row of metrics for each.
+    Whatever ends it, the folder holds the last iteration's checkpoint, `model.safetensors` and the best game as
+    `best.psol`."""
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cudnn.deterministic = True
@@ -475,7 +476,7 @@ def train(
     with ThreadPoolExecutor(1) as cores:
         for iteration in range(len(run.rows), iterations):
             start = time.monotonic()
-            if start - begin >= 60 * minutes:
+            if run.rows and start - begin >= 60 * minutes:
                 break
             play_seed, search_seed, learn_seed = (
                 int(number) for number in np.random.SeedSequence((seed, iteration)).generate_state(3, np.uint32)
