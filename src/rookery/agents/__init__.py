@@ -21,6 +21,7 @@ from rookery.agents import (
     morpion,
     morpion_learned,
     solitaire_chess,
+    tenten_greedy,
     tenten_learned,
     tenten_oracle,
 )
@@ -58,6 +59,7 @@ OF_GAME: dict[str, dict[str, Factory]] = {
     "morpion": {"best": morpion.best, "net": morpion_learned.load},
     "solitaire-chess": {name: partial(solitaire_chess.load, name) for name in ("dqn", "taught", "oracle", "best")},
     "tenten": {
+        "greedy": lambda game, **settings: tenten_greedy.GreedyAgent(**settings),
         "oracle": tenten_oracle.load,
         **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},
     },

@@ -39,8 +39,11 @@ class OracleAgent(ValueAgent):
         return Explanation(ranked[0], values, reasons, Overlay(values=values))
 
 
-def load(game: TenTen, path: str | None = None) -> OracleAgent:
-    """The oracle of a board: from the file that `rookery solve tenten --out` wrote, or solved now if small."""
+def load(
+    game: TenTen, path: str | None = None, objective: str = "survival", discount: float | None = None
+) -> OracleAgent:
+    """The oracle of a board: from the file that `rookery solve tenten --out` wrote, or solved now if small. The paper's
+    value iteration is `oracle:objective=r1,discount=0.8`."""
     if path is not None:
         return OracleAgent(exact.load(Path(path), game))
     cells = game.rows * game.columns
@@ -50,4 +53,4 @@ def load(game: TenTen, path: str | None = None) -> OracleAgent:
             f"one has {cells} cells; write a table with 'rookery solve tenten --size N --out FILE' and load it with "
             "'oracle:FILE'"
         )
-    return OracleAgent(exact.solve(game))
+    return OracleAgent(exact.solve(game, objective, discount))
