@@ -40,6 +40,7 @@ from torch.nn import functional
 from rookery import _native
 from rookery.files import replacing
 from rookery.games.morpion import Morpion, MorpionState
+from rookery.learn import nets
 from rookery.learn.runs import Info, Run
 
 KIND = "morpion-zero"
@@ -431,21 +432,10 @@ class Learner:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All of it, to go on from."""
-        found = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
-        found |= {f"mean.{name}": tensor for name, tensor in self.mean.state_dict().items()}
-        for number, state in self.optimizer.state_dict()["state"].items():
-            found |= {f"adam.{number}.{name}": tensor for name, tensor in state.items()}
-        return {name: tensor.cpu().numpy() for name, tensor in found.items()}
+        return nets.arrays(net=self.net, mean=self.mean, adam=self.optimizer)
 
     def load(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        def part(prefix: str) -> dict[str, torch.Tensor]:
-            return {k.removeprefix(prefix): torch.from_numpy(v) for k, v in arrays.items() if k.startswith(prefix)}
-
-        self.net.load_state_dict(part("net."))
-        self.mean.load_state_dict(part("mean."))
-        state = self.optimizer.state_dict()
-        state["state"] = {number: part(f"adam.{number}.") for number in range(len(list(self.net.parameters())))}
-        self.optimizer.load_state_dict(state)
+        nets.restore(arrays, net=self.net, mean=self.mean, adam=self.optimizer)
 
 
 # Training
