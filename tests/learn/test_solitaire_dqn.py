@@ -93,6 +93,14 @@ def test_same_seed_same_weights_stopped_or_not(
         weights("one", 1)
 
 
+def test_values_are_chances(tmp_path: Path) -> None:
+    """All that can be won lies between 0 and 1, on the large board too."""
+    with pytest.raises(ValueError, match="at most 1 together"):
+        next(dqn.train(GAME, dataclasses.replace(SMALL, max_pieces=14), tmp_path))
+    solo = dqn.SOLO_8X8
+    assert 0.5 < solo.reward_win + solo.reward_capture * (solo.max_pieces - 1) < 1
+
+
 def test_lessons_tell_the_truth() -> None:
     """Every mark against the solver, and every solvable position of the tree is there."""
     pool = [2, 2, 3, 3, 4, 4, 5, 5]

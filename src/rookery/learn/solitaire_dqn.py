@@ -78,7 +78,7 @@ class Settings:
 SOLO_8X8 = Settings(
     width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, max_solutions=0,
     retried=0.0, epsilon=0.25, explore_every=1, tried=0.4, memory=40_000,
-    pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
+    reward_win=0.8, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
 )  # fmt: skip
 """Settings for Solo Chess on 8x8."""
 
@@ -302,6 +302,8 @@ def train(
 
     A row has the mean loss, and the share of the puzzles that were solved although some captures were random.
     """
+    if settings.reward_win + settings.reward_capture * (settings.max_pieces - 1) > 1:
+        raise ValueError("a win and all its captures may bring at most 1 together: values are chances")
     described = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(settings).items()}
     run = runs.Run(folder, KIND, described | {"seed": seed, "game": str(game.initial_state())}, resume)
     torch.set_num_threads(settings.threads)
