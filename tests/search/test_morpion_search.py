@@ -202,3 +202,17 @@ def test_optimal_games_within_a_minute(variant: str, optimum: int) -> None:
     campaign = Campaign(Settings(variant, "nrpa", level=3))
     campaign.go(seconds=60, tick=lambda control: control.stop() if campaign.verdict else None)
     assert campaign.best.score == optimum
+
+
+def test_alpha_is_part_of_the_search() -> None:
+    """Another alpha is another search, and what was found says so."""
+    found = []
+    for alpha in (1.0, 0.5):
+        campaign = Campaign(Settings("4D", "nrpa", level=1, seed=5, alpha=alpha))
+        campaign.go(runs=1, threads=1)
+        found.append(campaign)
+    assert "--alpha 0.5" in found[1].best.record
+    assert "--alpha" not in found[0].best.record
+    assert found[0].state.moves != found[1].state.moves
+    with pytest.raises(ValueError, match="alpha must be"):
+        Settings(alpha=0)

@@ -61,6 +61,7 @@ def search(
     variant: Variant = "5D",
     method: Method = "repair",
     level: int = 3,
+    alpha: float = 1.0,
     runs: int | None = None,
     time: float | None = None,
     threads: int = 0,
@@ -80,6 +81,7 @@ def search(
         variant: Rules to play by.
         method: `repair` destroys and repairs parts of a grid; `nrpa`, `beam-nrpa` and `nmcs` are nested searches.
         level: A run makes 100 to the power of this many playouts; NMCS nests this deep.
+        alpha: How far one adaptation of NRPA goes; 0.5 is better on 5D.
         runs: Number of runs; one if there is no `--time` either.
         time: Seconds after which to stop.
         threads: Runs at a time; 0 means one for every core.
@@ -91,7 +93,7 @@ def search(
             raise ValueError(f"the option --{name} must not be negative, and is {value:g}")
     if runs is None and time is None:
         runs = 1
-    campaign = Campaign(Settings(variant, method, level, common.seed), out, resume)
+    campaign = Campaign(Settings(variant, method, level, common.seed, alpha), out, resume)
     console = progress()
     interrupted = False
     with Live(console=console, refresh_per_second=4, transient=True, vertical_overflow="crop") as live:

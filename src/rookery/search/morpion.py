@@ -98,6 +98,8 @@ class Settings:
     level: int = 3
     seed: int = 0
     """Of the first run."""
+    alpha: float = 1.0
+    """How far one adaptation of NRPA goes."""
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -106,6 +108,8 @@ class Settings:
             raise ValueError(f"the level must be 1 to 5, and is {self.level}")
         if not 0 <= self.seed < 2**62:
             raise ValueError(f"the seed must be 0 to 2^62, and is {self.seed}")
+        if not 0 < self.alpha <= 10:
+            raise ValueError(f"alpha must be more than 0 and at most 10, and is {self.alpha:g}")
 
 
 def search_once(
@@ -119,7 +123,8 @@ def search_once(
         runs = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
     else:
         beam = BEAM if settings.method == "beam-nrpa" else 1
-        runs = nrpa(state, level, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
+        alpha = settings.alpha
+        runs = nrpa(state, level, alpha=alpha, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
     return runs[0] if runs else None
 
 
@@ -250,9 +255,10 @@ class Campaign:
         state = self.game.initial_state()
         for action in actions:
             state.apply(action)
+        alpha = "" if self.settings.alpha == 1 else f" --alpha {self.settings.alpha:g}"
         how = (
             f"found by rookery {__version__}: rookery search morpion --variant {self.settings.variant} "
-            f"--method {self.settings.method} --level {self.settings.level} --seed {seed}, "
+            f"--method {self.settings.method} --level {self.settings.level} --seed {seed}{alpha}, "
             f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}"
         )
         record = state.record(how)
