@@ -47,14 +47,21 @@ export async function setUp(place, query, name) {
   }
 
   /** Put something on the board; what makes no position is refused with the reason. */
-  async function edit(cell, what) {
+  async function put(cell, what) {
     const seen = await post("/preview", { ...body(), position: shown, cell, piece: what });
-    if (!seen.problem) position.value = seen.position;
+    if (!seen.problem) position.value = shown = seen.position;
     await look();
     if (seen.problem) {
       note.textContent = seen.problem;
       note.classList.add("wrong");
     }
+  }
+
+  // One after the other, however fast the touches come: each starts from what the last one made.
+  let editing = Promise.resolve();
+  function edit(cell, what) {
+    editing = editing.then(() => put(cell, what), () => put(cell, what));
+    return editing;
   }
 
   const form = h("form", {
