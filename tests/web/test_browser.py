@@ -15,6 +15,7 @@ from rookery.exact.solitaire_chess import solve
 from tests.web.conftest import Server
 
 playwright = pytest.importorskip("playwright.sync_api")
+playwright.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[2] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 pytestmark = [
@@ -312,6 +313,7 @@ def test_a_position_is_shared_by_link(open_page: OpenPage, server: Server) -> No
 
 def test_a_position_is_set_up_by_touch(open_page: OpenPage) -> None:
     page = open_page("#/new/endgames")
+    page.get_by_label("Black", exact=True).select_option("person")  # an agent would move as soon as the game starts
     text = page.get_by_label("Position, in the notation")
     page.get_by_label("Touch the board to put there").select_option("K")
     touch(page, [59])  # d1
