@@ -9,6 +9,8 @@ from typing import Any, Literal
 import pytest
 from starlette.testclient import TestClient
 
+import rookery
+from rookery import agents
 from rookery.cli import COMMANDS
 from rookery.web import recipes
 from rookery.web.app import create_app
@@ -64,6 +66,32 @@ def test_a_run_is_stopped_and_goes_on(client: TestClient) -> None:
     assert len(row["curve"]["rows"]) > before
     client.post(f"/api/runs/{run}/stop", json={})
     wait(client, run, "stopped")
+
+
+def test_what_a_run_trained_can_be_played_with(client: TestClient, folder: Path) -> None:
+    run = start(client, "train-tenten-linear", variant="3x3-three", length=2)
+    row = wait(client, run, "done", "failed")
+    assert row["state"] == "done", row["message"]
+    assert (row["agent"], row["game"], row["variant"]) == (f"linear@{run}", "tenten", "3x3-three")
+    [tenten] = [game for game in client.get("/api/games").json()["games"] if game["name"] == "tenten"]
+    assert row["agent"] in tenten["agents"]
+
+    body = {"game": "tenten", "variant": "3x3-three", "position": "##./#.#/.## 1x1", "players": [row["agent"]]}
+    view = client.post("/api/plays", json=body).json()
+    answer = client.post(f"/api/plays/{view['id']}/think", json={"agent": row["agent"]}).text
+    [thought] = conftest.events(answer)
+    game = rookery.load("tenten", "3x3-three")
+    mine = agents.load("linear", game, folder / "runs" / "web" / run)
+    state = game.parse_state("##./#.#/.## 1x1")
+    assert {move["action"]: move["value"] for move in thought["values"]} == pytest.approx(mine.values(state))
+    *_, reply = conftest.events(client.post(f"/api/plays/{view['id']}/reply", json={}).text)
+    assert reply["view"]["history"][0]["name"] == state.action_name(thought["action"])
+
+    # Of another game, of no run, of a file: refused.
+    for agent in (f"linear@{run}x", f"linear:{folder}", f"ntuple@{run}", f"linear@../web/{run}"):
+        assert client.post(f"/api/plays/{view['id']}/think", json={"agent": agent}).status_code == 400
+    other = {"game": "checkers", "players": ["person", row["agent"]]}
+    assert client.post("/api/plays", json=other).status_code == 400
 
 
 def test_runs_are_bounded_and_end_with_the_server(folder: Path) -> None:

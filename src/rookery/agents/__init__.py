@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rookery.agents import (
@@ -75,8 +76,9 @@ def names(game: Game) -> list[str]:
     return [name for name in GENERIC if name not in unfit] + list(OF_GAME.get(game.name, {}))
 
 
-def load(name: str, game: Game) -> Agent:
-    """An agent by name: `random`, `minimax:depth=3`, `mcts:simulations=500`; `NAME:PATH` loads a trained one."""
+def load(name: str, game: Game, path: Path | None = None) -> Agent:
+    """An agent by name: `random`, `minimax:depth=3`, `mcts:simulations=500`; `NAME:PATH` loads a trained one from its
+    file or the folder of its run, as `path` does."""
     base, _, rest = name.partition(":")
     factories: Mapping[str, Factory] = GENERIC | OF_GAME.get(game.name, {})
     if base not in names(game):
@@ -87,6 +89,8 @@ def load(name: str, game: Game) -> Agent:
         if not equals:
             key, value = "path", part
         settings[key] = _number(value)
+    if path is not None:
+        settings["path"] = str(path)
     try:
         return factories[base](game, **settings)
     except TypeError as error:

@@ -19,6 +19,8 @@ def load(game: Morpion, path: str | None = None, simulations: int = 0, threshold
     if game.variant != "5D":
         raise ValueError(f"the net plays 5D, not {game.variant}")
     file = Path(path) if path is not None else SHIPPED
+    if file.is_dir():  # of a run
+        file /= "model.safetensors"
     if not file.exists():
         raise ValueError(f"there is no net in {file}; train one with `rookery train morpion zero` and name it net:FILE")
     return NetAgent(file, simulations, threshold)

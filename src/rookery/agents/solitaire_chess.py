@@ -51,8 +51,11 @@ class OracleAgent(ValueAgent):
 
 
 def load(name: str, game: Game, path: str | None = None) -> Agent:
-    """`dqn` and `taught` as shipped, `dqn:PATH` with weights of your own, `oracle` and `best`."""
+    """`dqn` and `taught` as shipped, `dqn:PATH` with weights of your own or the folder of a run, `oracle`, `best`."""
     assert isinstance(game, SolitaireChess)
     if name not in capture_ranker.METHODS:
         return OracleAgent()
-    return RankerAgent(capture_ranker.load(Path(path) if path else capture_ranker.shipped(game, name)))
+    file = Path(path) if path else capture_ranker.shipped(game, name)
+    if file.is_dir():
+        file /= "solo-8x8.safetensors" if game.max_captures else "4x4.safetensors"
+    return RankerAgent(capture_ranker.load(file))

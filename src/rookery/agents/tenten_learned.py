@@ -23,6 +23,8 @@ def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> A
     """`lspi`, `linear`, `ntuple` or `best`, with the weights in `path` or those shipped for this board and pieces."""
     method = "ntuple" if name == "best" else name
     file = Path(path) if path is not None else _shipped(method, game)
+    if file.is_dir():  # of a run
+        file /= "model.npz"
     if name == "lspi":
         return LspiAgent(lspi.load(file, game), **settings)
     if name == "linear":

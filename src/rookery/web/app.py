@@ -145,10 +145,13 @@ class Site:
             raise Refused(404, "there is no game with this id")
         return play
 
+    def view(self, play: Play) -> Row:
+        return plays.view(play, self.runs.trained(play.game))
+
     # Games
 
     async def games(self, request: Request) -> Response:
-        return JSONResponse({"games": plays.describe_games(), "today": _today()})
+        return JSONResponse({"games": plays.describe_games(self.runs.trained), "today": _today()})
 
     async def recent(self, request: Request) -> Response:
         rows = []
@@ -176,9 +179,10 @@ class Site:
             game = plays.rules(game.name, variant)
             about = {"puzzle": level, "day": _today()} if daily else {"puzzle": level}
         seed_given = fields.number("seed", 0, 2**53) if "seed" in fields else None
-        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed_given)
+        trained = self.runs.trained(game.name)
+        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed_given, trained)
         self.store.add(play)
-        return JSONResponse(plays.view(play), 201)
+        return JSONResponse(self.view(play), 201)
 
     def _rules(self, fields: Fields) -> tuple[Game, str | None]:
         name = fields.text("game")
@@ -186,7 +190,7 @@ class Site:
         return plays.rules(name, variant), variant
 
     async def show(self, request: Request) -> Response:
-        return JSONResponse(plays.view(self.play(request)))
+        return JSONResponse(self.view(self.play(request)))
 
     async def delete(self, request: Request) -> Response:
         if not self.store.delete(request.path_params["id"]):
@@ -202,14 +206,14 @@ class Site:
             raise Refused(409, "it is the agent's turn")
         plays.act(play, fields.number("action", 0, 2**31 - 1))
         self.store.save(play)
-        return JSONResponse(plays.view(play))
+        return JSONResponse(self.view(play))
 
     async def goto(self, request: Request) -> Response:
         fields = await Fields.of(request)
         play = self.play(request)
         plays.go_to(play, fields.number("ply", 0, 10**6))
         self.store.save(play)
-        return JSONResponse(plays.view(play))
+        return JSONResponse(self.view(play))
 
     async def seat(self, request: Request) -> Response:
         """Change who plays."""
@@ -217,10 +221,10 @@ class Site:
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
         players = fields.texts("players", 2)
-        plays.check_players(players, game)
+        plays.check_players(players, game, self.runs.trained(play.game))
         play.players = players
         self.store.save(play)
-        return JSONResponse(plays.view(play))
+        return JSONResponse(self.view(play))
 
     async def record(self, request: Request) -> Response:
         text, name = plays.record(self.play(request))
@@ -256,6 +260,17 @@ class Site:
 
     # Agents
 
+    def _agent(self, name: str, play: Play) -> Row:
+        """The agent as a worker is asked for it."""
+        trained = self.runs.trained(play.game)
+        plays.check_agent(name, plays.rules(play.game, play.variant), trained)
+        if name not in trained:
+            return {"agent": name}
+        made = trained[name]
+        return {
+            "agent": name, "trained": {"agent": made.agent, "folder": str(made.folder), "seconds": made.seconds},
+        }  # fmt: skip
+
     async def reply(self, request: Request) -> Response:
         """The agent whose turn it is thinks and plays."""
         play = self.play(request)
@@ -265,7 +280,7 @@ class Site:
         agent = play.players[state.player()]
         if agent == plays.PERSON:
             raise Refused(409, "it is the person's turn")
-        asked = {"task": "choose", "agent": agent, "seed": f"{play.seed} {play.cursor}"} | _position(play)
+        asked = {"task": "choose", "seed": f"{play.seed} {play.cursor}"} | self._agent(agent, play) | _position(play)
 
         def finish(row: Row) -> Row:
             now = self.store.load(play.id)
@@ -273,7 +288,7 @@ class Site:
                 raise Refused(409, "the game has moved on since")
             plays.act(now, row["action"])
             self.store.save(now)
-            return {"event": "view", "view": plays.view(now)}
+            return {"event": "view", "view": self.view(now)}
 
         return self.stream(self.thinkers, asked, finish)
 
@@ -281,8 +296,8 @@ class Site:
         """What an agent thinks of every move, and why."""
         fields = await Fields.of(request)
         play = self.play(request)
-        agent = plays.check_agent(fields.text("agent"), plays.rules(play.game, play.variant))
-        asked = {"task": "explain", "agent": agent} | _position(play)
+        agent = fields.text("agent")
+        asked = {"task": "explain"} | self._agent(agent, play) | _position(play)
         key = json.dumps(asked)
         known = self.thoughts.get(key)
         if known is not None:

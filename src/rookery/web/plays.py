@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -31,8 +31,11 @@ def rules(game: str, variant: str | None) -> Game:
     return load(game, variant)
 
 
-def check_agent(name: str, game: Game) -> str:
-    """The agent's name, if it is one with numbers for settings: nothing from outside may name a file."""
+def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
+    """The agent's name, if it is one that a run trained or has only numbers for settings: nothing from outside may
+    name a file."""
+    if name in trained:
+        return name
     base, _, settings = name.partition(":")
     if base not in agents.names(game):
         raise ValueError(f"unknown agent {base[:40]!r} for {game.name}; known agents: {', '.join(agents.names(game))}")
@@ -42,13 +45,13 @@ def check_agent(name: str, game: Game) -> str:
     return name
 
 
-def check_players(players: list[str], game: Game) -> None:
+def check_players(players: list[str], game: Game, trained: Collection[str] = ()) -> None:
     """One for each side, a person or an agent."""
     if len(players) != game.players:
         raise ValueError(f"{game.name} needs {game.players} player{'s' * (game.players > 1)}, not {len(players)}")
     for player in players:
         if player != PERSON:
-            check_agent(player, game)
+            check_agent(player, game, trained)
 
 
 PRESETS = {
@@ -58,16 +61,16 @@ PRESETS = {
 """What the page offers for agents whose strength is a setting; others are offered as they are."""
 
 
-def offered_agents(game: Game) -> list[str]:
-    """Agents to choose from, the strongest first where it is known."""
+def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
+    """Agents to choose from, the strongest first where it is known, and those that runs trained last."""
     known = agents.names(game)
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
-    return own + [preset for name in reversed(rest) for preset in PRESETS.get(name, [name])]
+    return own + [preset for name in reversed(rest) for preset in PRESETS.get(name, [name])] + list(trained)
 
 
-def describe_games() -> list[dict[str, Any]]:
-    """Every game for the page to offer."""
+def describe_games(trained: Callable[[str], Collection[str]]) -> list[dict[str, Any]]:
+    """Every game for the page to offer; `trained` knows the agents of a game that runs have made."""
     rows = []
     for name in GAMES:
         game = rules(name, None)
@@ -79,7 +82,7 @@ def describe_games() -> list[dict[str, Any]]:
                 "variants": list(game.variants),
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
-                "agents": offered_agents(game),
+                "agents": offered_agents(game, trained(name)),
                 "exact": "oracle" in agents.names(game),
                 "svg": _thumbnail(name),
             }
@@ -124,10 +127,11 @@ def replay(play: Play) -> Replay:
 
 
 def new_play(
-    game: Game, variant: str | None, players: list[str], position: str | None, about: dict[str, Any], seed: int | None
-) -> Play:
+    game: Game, variant: str | None, players: list[str], position: str | None, about: dict[str, Any], seed: int | None,
+    trained: Collection[str] = (),
+) -> Play:  # fmt: skip
     """A game from a position, or from a start drawn with the seed."""
-    check_players(players, game)
+    check_players(players, game, trained)
     seed = secrets.randbelow(2**53) if seed is None else seed
     play = Play(game.name, variant, "", seed, players, about=about)
     if position:
@@ -213,7 +217,7 @@ def stops(play: Play, movers: list[int]) -> list[int]:
     return sorted({*found, len(play.actions)})
 
 
-def view(play: Play) -> dict[str, Any]:
+def view(play: Play, trained: Collection[str] = ()) -> dict[str, Any]:
     """Everything the page shows of a game."""
     game = rules(play.game, play.variant)
     now = replay(play)
@@ -249,7 +253,7 @@ def view(play: Play) -> dict[str, Any]:
         "legal": legal,
         "history": history,
         "svg": board(state, now.last),
-        "agents": offered_agents(game),
+        "agents": offered_agents(game, trained),
         "exact": "oracle" in agents.names(game),
     }
 

@@ -20,9 +20,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rookery import agents
 from rookery.files import write_text
 from rookery.games import morpion
 from rookery.web.recipes import Recipe
@@ -56,6 +58,20 @@ class Run:
     """The last line it said, or what went wrong."""
     process: int = 0
     """Its id while it runs."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run has made."""
+
+    agent: str
+    folder: Path
+    seconds: float
+    """How long the run has taken; another number is another agent, since a stopped run may go on."""
+
+
+_AGENTS = {"zero": "net"}
+"""Agents that are not called as the method that trains them."""
 
 
 class Runs:
@@ -202,7 +218,10 @@ class Runs:
 
     def _row(self, run: Run) -> dict[str, Any]:
         return {key: value for key, value in asdict(run).items() if key not in ("result", "recipe", "process")} | {
-            "command": shown_command(run.command)
+            "command": shown_command(run.command),
+            "game": run.command[1],
+            "variant": next((b for a, b in pairwise(run.command) if a == "--variant"), None),
+            "agent": f"{agent}@{run.id}" if (agent := self._agent(run)) else None,
         }
 
     def _found(self) -> dict[str, Path]:
@@ -218,6 +237,25 @@ class Runs:
 
     def get(self, run_id: str) -> Run | None:
         return self._runs.get(run_id)
+
+    def trained(self, game: str) -> dict[str, Trained]:
+        """The agents for a game that runs started here have made, by their names on the page, `AGENT@RUN`. A run that
+        is under way is left out: its files change."""
+        found = {}
+        for run in sorted(self._runs.values(), key=lambda run: -run.started):
+            agent = self._agent(run)
+            if agent and run.command[1] == game:
+                found[f"{agent}@{run.id}"] = Trained(agent, self._own / run.id, run.seconds)
+        return found
+
+    def _agent(self, run: Run) -> str | None:
+        """The name of the agent that a run has made, if any."""
+        if run.state == "running" or run.command[0] != "train" or len(run.command) < 3:
+            return None
+        _, game, method = run.command[:3]
+        name = _AGENTS.get(method, method)
+        saved = any(file.name != "run.json" for file in (self._own / run.id).iterdir())
+        return name if saved and name in agents.OF_GAME.get(game, {}) else None
 
     def show(self, run_id: str) -> dict[str, Any] | None:
         """A run with its curve, its best game and its result; None if there is none with this id."""

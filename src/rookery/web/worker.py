@@ -34,8 +34,16 @@ Row = dict[str, Any]
 
 
 @lru_cache(maxsize=32)
-def _agent(name: str, game: str, variant: str | None) -> Agent:
-    return agents.load(name, rules(game, variant))
+def _agent(name: str, game: str, variant: str | None, folder: str | None = None, seconds: float = 0) -> Agent:
+    """An agent by name, or one of a run: `seconds` tells what it was before the run went on from what it is now."""
+    return agents.load(name, rules(game, variant), Path(folder) if folder else None)
+
+
+def _asked(name: str, request: Row) -> Agent:
+    """The agent of a request, or another one with the same game."""
+    if trained := request.get("trained"):
+        return _agent(trained["agent"], request["game"], request["variant"], trained["folder"], trained["seconds"])
+    return _agent(name, request["game"], request["variant"])
 
 
 def _state(request: Row) -> State:
@@ -65,7 +73,7 @@ def explain(request: Row) -> Iterator[Row]:
     if state.player() < 0:
         raise ValueError("there is nothing to choose in this position")
     for name in stages(request["agent"]):
-        why = _agent(name, request["game"], request["variant"]).explain(state)
+        why = _asked(name, request).explain(state)
         values = {action: _finite(value) for action, value in why.values.items()}
         ranked = sorted(values, key=lambda action: -values[action])
         marks = Overlay(why.overlay.highlights, why.overlay.arrows, why.overlay.labels)
@@ -90,7 +98,7 @@ def _finite(value: float) -> float:
 def choose(request: Row) -> Iterator[Row]:
     """The move an agent plays."""
     state = _state(request)
-    agent = _agent(request["agent"], request["game"], request["variant"])
+    agent = _asked(request["agent"], request)
     yield {"action": int(agent.choose(state, random.Random(request["seed"])))}
 
 

@@ -73,11 +73,14 @@ const AGENT_WORDS = {
   best: "Best known", oracle: "Oracle (exact)", random: "Random", mcts: "Tree search", minimax: "Minimax",
   dqn: "Deep Q-network", "q-learning": "Q-learning", stockfish: "Stockfish", lspi: "LSPI", linear: "Linear",
   ntuple: "N-tuple network", psv: "Prior State Voting", "q-table": "Q-table", nrpa: "NRPA", nmcs: "NMCS",
+  net: "Net", td: "Learned evaluation", taught: "Taught net", greedy: "Greedy", ladder: "Material search",
 };
 
-/** What people call an agent: "minimax:depth=3" is "Minimax, depth 3". */
+/** What people call an agent: "minimax:depth=3" is "Minimax, depth 3"; one with an @ was trained by a run. */
 export function agentName(name) {
   if (name === "person") return "You";
+  const [trained, run] = name.split("@");
+  if (run) return `${AGENT_WORDS[trained] ?? trained}, your run ${run.slice(0, 4)}`;
   const [base, settings] = name.split(":");
   const words = (settings ?? "").split(",").filter(Boolean).map((part) => {
     const [key, value] = part.split("=");

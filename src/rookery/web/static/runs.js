@@ -82,6 +82,7 @@ export async function runPage(place, query, id) {
   const y = h("select", { id: "curve-y" });
   const yField = field("Show", y);
   const stop = h("button", { type: "button", class: "warn", onclick: () => act("stop") }, "Stop");
+  const meet = h("div", {});
   const resume = h("button", { type: "button", class: "main", onclick: () => act("resume") }, "Go on");
 
   async function act(verb) {
@@ -97,6 +98,7 @@ export async function runPage(place, query, id) {
     stop.hidden = run.state !== "running";
     stop.disabled &&= run.state === "running";
     resume.hidden = !(run.resumable && (run.state === "stopped" || run.state === "failed"));
+    meet.replaceChildren(run.agent ? h("a", { class: "button", href: `#/new/${run.game}?agent=${encodeURIComponent(run.agent)}${run.variant ? `&variant=${encodeURIComponent(run.variant)}` : ""}` }, "Play with it") : "");
     yField.hidden = !run.curve;
     if (run.curve) {
       const { columns, rows } = run.curve;
@@ -120,7 +122,7 @@ export async function runPage(place, query, id) {
 
   y.addEventListener("change", draw);
   place.append(h("p", {}, h("a", { href: "#/runs" }, "All runs")), h("h1", {}, run.title), run.command ? h("p", { class: "soft" }, h("code", {}, run.command)) : "",
-    state, message, h("div", { class: "row" }, stop, resume), h("div", { class: "two" }, h("div", {}, yField, curve), h("div", {}, best, result)));
+    state, message, h("div", { class: "row" }, stop, resume, meet), h("div", { class: "two" }, h("div", {}, yField, curve), h("div", {}, best, result)));
   draw();
   if (run.state === "running") timer = setTimeout(look, 500);
   return () => {

@@ -13,9 +13,15 @@ export async function setUp(place, query, name) {
   if (!game) throw new Error(`there is no game called ${name}`);
 
   const variant = options(h("select", { id: "variant" }), game.variants, query.get("variant"));
+  // An agent that a link names takes the last seat, the only one where nobody plays against anybody.
+  const asked = query.get("agent");
+  const seated = (i) => {
+    if (asked && game.agents.includes(asked) && i === game.sides.length - 1) return asked;
+    return i === 0 ? "person" : opponent(game);
+  };
   const seats = game.sides.map((_, i) => {
     const known = ["person", ...game.agents];
-    return options(h("select", { id: `seat-${i}` }), known, i === 0 ? "person" : opponent(game), agentName);
+    return options(h("select", { id: `seat-${i}` }), known, seated(i), agentName);
   });
   const level = options(h("select", { id: "level" }), ["", ...LEVELS], "", (value) => value || "no, a random board");
   const position = h("textarea", { id: "position", rows: 3, spellcheck: "false", "aria-describedby": "position-note" });
