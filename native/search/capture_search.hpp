@@ -2,6 +2,7 @@
 // memory, and best first. What they differ in is how many positions they enter, so that is what they count.
 #pragma once
 
+#include <optional>
 #include <queue>
 
 #include "core/control.hpp"
@@ -196,6 +197,11 @@ private:
 // the start at every doubt. Chosen on generated puzzles.
 inline constexpr float kDepthBonus = 0.6f;
 
+// So many positions after the first are entered by belief alone; from then on every second one is the best among those
+// with equally many pieces, each number in its turn. A belief that is wrong near the start would otherwise be found out
+// only when everything below it has been entered.
+inline constexpr std::int64_t kPatience = 100;
+
 // Best first: of all positions seen but not yet entered, enter the one that is believed in most, by the score of the
 // capture that leads to it and by how many were made. No position is entered twice.
 template <class Order>
@@ -220,15 +226,37 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
     std::vector<Seen> seen{{root, -1, 0, -1}};
     std::unordered_set<Board, BoardHash> known{root.board()};
     std::priority_queue<Waiting> waiting;
-    waiting.push({0, root.pieces(), 0});
-    while (!waiting.empty()) {
+    std::vector<std::priority_queue<Waiting>> by_pieces(root.pieces() + 1);  // the same ones
+    std::size_t turn = 0;
+    const auto next = [&]() -> std::optional<Waiting> {
+        const auto pop = [&](std::priority_queue<Waiting>& queue) -> std::optional<Waiting> {
+            while (!queue.empty()) {
+                const Waiting best = queue.top();
+                queue.pop();
+                if (seen[best.seen].entered < 0) return best;
+            }
+            return std::nullopt;
+        };
+        if (result.states > kPatience && result.states % 2 == 0) {
+            for (std::size_t i = 0; i < by_pieces.size(); ++i) {
+                turn = (turn + 1) % by_pieces.size();
+                if (const auto best = pop(by_pieces[turn])) return best;
+            }
+        }
+        return pop(waiting);
+    };
+    const auto wait = [&](const Waiting& position) {
+        waiting.push(position);
+        by_pieces[position.pieces].push(position);
+    };
+    wait({0, root.pieces(), 0});
+    for (std::optional<Waiting> entering; (entering = next());) {
         if (control.stopped()) throw std::runtime_error("stopped before the answer was known");
         if (result.states == limits.max_states) {
             result.finished = false;
             return result;
         }
-        const Waiting best = waiting.top();
-        waiting.pop();
+        const Waiting best = *entering;
         seen[best.seen].entered = result.states++;
         control.add(1);
         const State state = seen[best.seen].state;
@@ -244,13 +272,13 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
             return result;
         }
         for (const ScoredMove& move : order(state)) {
-            State next = state;
-            next.apply(move.action);
-            if (limits.prune && plainly_dead(next)) continue;
-            if (!known.insert(next.board()).second) continue;
+            State after = state;
+            after.apply(move.action);
+            if (limits.prune && plainly_dead(after)) continue;
+            if (!known.insert(after.board()).second) continue;
             const float belief = move.score + kDepthBonus * static_cast<float>(root.pieces() - best.pieces + 1);
-            waiting.push({belief, best.pieces - 1, static_cast<std::int64_t>(seen.size())});
-            seen.push_back({next, best.seen, move.action, -1});
+            wait({belief, best.pieces - 1, static_cast<std::int64_t>(seen.size())});
+            seen.push_back({after, best.seen, move.action, -1});
         }
     }
     return result;
