@@ -143,6 +143,16 @@ def test_solo_chess_searches_agree() -> None:
         assert search(state, "best-first", ranker, True, 200_000).moves is not None
 
 
+def test_large_solo_chess_takes_a_tenth_of_the_positions() -> None:
+    """The aim of the study, on other boards than the study's."""
+    ranker = capture_ranker.load(capture_ranker.shipped(SOLO))
+    states = [state for pieces in range(14, 21) for state in make_solo_puzzles(SOLO, pieces, 2, seed=5)]
+    learned = [search(state, "best-first", ranker, True, 20_000) for state in states]
+    by_hand = [search(state, "dfs-tt", "centre", True, 200_000) for state in states]
+    assert all(found.moves is not None for found in learned)
+    assert sum(found.states for found in learned) <= 0.1 * sum(found.states for found in by_hand)
+
+
 @pytest.fixture(scope="module")
 def published() -> list[dict[str, str]]:
     for folder in (CHECKOUT.parent / "shared", CHECKOUT.parent.parent / "shared"):

@@ -80,7 +80,7 @@ const AGENT_WORDS = {
 export function agentName(name) {
   if (name === "person") return "You";
   const [trained, run] = name.split("@");
-  if (run) return `${AGENT_WORDS[trained] ?? trained}, your run ${run.slice(0, 4)}`;
+  if (run) return `${AGENT_WORDS[trained] ?? trained}, run ${run.slice(0, 4)}`;
   const [base, settings] = name.split(":");
   const words = (settings ?? "").split(",").filter(Boolean).map((part) => {
     const [key, value] = part.split("=");
