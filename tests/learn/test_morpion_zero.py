@@ -226,7 +226,7 @@ def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> N
 
 
 def test_learning_raises_the_chances_of_the_best_games() -> None:
-    settings = replace(TINY, channels=16, blocks=2, steps=60, batch=64, learning_rate=3e-3, averaging=0.9)
+    settings = replace(TINY, channels=16, blocks=2, steps=60, batch=64, learning_rate=3e-3, averaging=0.9, ratio=0.75)
     learner = zero.Learner(settings, 0, torch.device("cpu"))
     ranking = zero.Ranking(GAME, 100)
     ranking.add(random_games(8, seed=5))

@@ -61,10 +61,10 @@ class Settings:
     """Played by the net in an iteration, side by side."""
     coldest: float = 0.1
     """Each game is played at a temperature of its own, from this one to 1."""
-    searches: int = 48
+    searches: int = 28
     """NRPA searches in an iteration, each seeded by one of the best games the net played."""
     level: int = 3
-    search_iterations: int = 50
+    search_iterations: int = 100
     """Level of the searches, and how many calls each level makes."""
     prior: float = 5.0
     """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
@@ -72,9 +72,9 @@ class Settings:
     """What a search is told of a move that was never legal in the game that seeds it, in place of a log-probability."""
     window: int = 4096
     """Length of the list B: the last games, all different, whose scores are ranked."""
-    ratio: float = 0.75
-    """Where in the ranked list the threshold lies."""
-    steps: int = 200
+    ratio: float = 0.9
+    """Where in the ranked list the threshold lies. The paper has 0.75, and no searches among the games it ranks."""
+    steps: int = 400
     """Gradient steps in an iteration."""
     batch: int = 1024
     """Positions in a step."""
@@ -85,7 +85,10 @@ class Settings:
     """Cores for the searches; 0 means all. Does not change what is found."""
 
 
-SMALL = Settings(board=16, channels=24, blocks=4, games=32, searches=12, window=768, steps=120, batch=128, threads=1)
+SMALL = Settings(
+    board=16, channels=24, blocks=4, games=32, searches=12, search_iterations=50, window=512, steps=240, batch=64,
+    learning_rate=2e-3, threads=1,
+)  # fmt: skip
 """For two cores and half an hour: one core searches while the other learns."""
 
 PRESETS = {"full": Settings(), "small": SMALL}
@@ -239,10 +242,12 @@ class Found:
 
 def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
     """NRPA from the net's policy around each of the best games: one search a game. How far each search trusts the net
-    is drawn at random, from not at all to `settings.prior`, so that no one number has to be right."""
+    is drawn at random up to `settings.prior`, so that no one number has to be right; a quarter start from nothing, so
+    that games unlike those the net knows keep coming in."""
     chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
     actions, means, starts = seeds.priors(chosen)
-    trust = np.random.default_rng(seed).uniform(0, settings.prior, len(chosen)).astype(np.float32)
+    trust = np.random.default_rng(seed).uniform(-settings.prior / 3, settings.prior, len(chosen)).clip(0)
+    trust = trust.astype(np.float32)
     weights = np.repeat(trust, np.diff(starts)) * np.maximum(means, _LEAST_ADVANTAGE)
     runs = game.initial_state().nrpa_from(
         actions, weights, starts, trust * np.float32(settings.unseen), settings.level, settings.search_iterations, 1.0,

@@ -108,19 +108,16 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
         ["its net alone", machine, *judged("net_alone")],
         ["its net with PUCT, 100 simulations", machine, *judged("net_and_tree")],
         ["its net with NRPA level 3", machine, *judged("net_and_search")],
-        ["NRPA level 3 alone, same program", machine, *judged("search_alone")],
+        ["NRPA level 3 alone, same time", machine, *judged("search_alone")],
         _nrpa(nrpa),
         ["record", "NRPA, 2010", "-", "-", str(RECORDS["5D"]), "-"],
     ]  # fmt: skip
     columns = ["5D", "where", "games or runs", "mean moves", "best", "time"]
     note = (
-        "The net alone plays longer games than the paper's best. But searches without a net do as well in the same "
-        "time: NRPA alone equals the best of the net with NRPA, and the net adds about half a move to the mean. The "
-        "best game of the training was found by one of its searches after two minutes, not by the net. All rows of "
-        "the long run are older than NRPA as it is now, which tells moves apart by their lines alone and needs no "
-        "net for the record: 40 runs in 316 CPU seconds averaged 78.0 and found 82 twice (docs/methods/nrpa.md). Of "
-        "a training the mean is that of the games its net plays in the last iteration, the best that of the whole "
-        "run."
+        "The net alone plays longer games than the paper's best, and longer ones than the mean run of NRPA. But "
+        "searches without a net do as well where only the best game counts: they scatter more. What the training "
+        "found its searches found, so it owes NRPA as much as the net. Of a training the mean is that of the games "
+        "its net plays in the last iteration, the best that of the whole run."
     )
     return Table("Learning by ranked reward", columns, rows, command, note)
 
