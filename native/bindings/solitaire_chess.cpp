@@ -9,6 +9,7 @@
 #include "exact/enumeration.hpp"
 #include "exact/lessons.hpp"
 #include "exact/puzzles.hpp"
+#include "learn/backtracking.hpp"
 #include "learn/capture_ranker.hpp"
 #include "search/capture_search.hpp"
 
@@ -184,6 +185,30 @@ static void bind_learning(nb::module_& m) {
                 return rows;
             },
             "state"_a, "Every legal capture and the log-odds that the puzzle can be solved after it.");
+    m.def(
+        "play_with_backtracking",
+        [](const solitaire_chess::Rules& rules, const Boards& puzzles, const CaptureRanker& ranker,
+           const std::vector<double>& epsilons, int max_states, std::uint64_t seed, int threads) {
+            if (epsilons.size() != puzzles.shape(0)) throw nb::value_error("every puzzle needs a share of random orders");
+            std::vector<solitaire_chess::State> starts;
+            for (std::size_t i = 0; i < puzzles.shape(0); ++i) starts.push_back(board_at(rules, puzzles, i));
+            Experience all;
+            {
+                nb::gil_scoped_release release;
+                all = play_with_backtracking(starts, ranker, epsilons, max_states, seed, threads);
+            }
+            std::vector<std::uint8_t> bytes;
+            for (const Board& board : all.boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            const std::size_t n = all.boards.size(), games = all.solved.size();
+            return std::make_tuple(to_numpy(std::move(bytes), {n, std::size_t(rules.cells())}),
+                                   to_numpy(std::move(all.good), {n}), to_numpy(std::move(all.tried), {n}),
+                                   to_numpy(std::move(all.solved), {games}), to_numpy(std::move(all.positions), {games}));
+        },
+        "rules"_a, "puzzles"_a, "ranker"_a, "epsilons"_a, "max_states"_a, "seed"_a, "threads"_a,
+        "Play puzzles by the ranker's order, take captures back until each is solved or so many positions were entered. "
+        "Positions met, `[n, cells]`; for each two numbers whose bit i says whether its i-th capture in the order of "
+        "`captures` leads to the solution, and whether all about it is known; and for each puzzle whether it was solved "
+        "and the positions entered.");
 }
 
 static void bind_search(nb::module_& m) {

@@ -144,9 +144,8 @@ def test_it_learns(tmp_path: Path) -> None:
     *_, (_, net) = dqn.train(GAME, settings, tmp_path)
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
-    nowhere = dqn.Memory(2000, 16)
-    learned = dqn.play(GAME, net, puzzles, 0.0, nowhere, np.random.default_rng(0)).mean()
-    at_random = dqn.play(GAME, net, puzzles, 2.0, nowhere, np.random.default_rng(0)).mean()
+    ranker = dqn.ranker_of(net, settings)
+    learned, at_random = (dqn.play(GAME, ranker, puzzles, np.full(400, e), settings, 0).straight.mean() for e in (0, 1))
     assert learned > at_random + 0.12
 
 
@@ -154,9 +153,56 @@ def test_forbidden_boards_are_not_remembered(monkeypatch: pytest.MonkeyPatch) ->
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 20, 4, pool, None, 8, 1, 1)
     monkeypatch.setattr(capture_ranker, "_FORBIDDEN", capture_ranker.board_hashes(puzzles[:5]))
-    memory = dqn.Memory(100, 16)
-    dqn.play(GAME, dqn.Net(SMALL), puzzles, 0.3, memory, np.random.default_rng(0))
-    assert memory.seen[4] == 15
+    ranker = dqn.ranker_of(dqn.Net(SMALL), SMALL)
+    played = dqn.play(GAME, ranker, puzzles, np.full(20, 0.3), SMALL, 0)
+    assert np.count_nonzero(np.count_nonzero(played.boards, axis=1) == 4) == 15
+
+
+@pytest.mark.parametrize("patience", [200, 9])
+def test_what_backtracking_finds_out_is_true(patience: int) -> None:
+    """Every mark against the solver; with much patience every puzzle is solved, with little some are given up."""
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 30, 6, pool, None, 8, 4, 1)
+    torch.manual_seed(0)
+    ranker = dqn.ranker_of(dqn.Net(SMALL), SMALL)
+    epsilons = [0.0, 0.5] * 15
+    boards, good, tried, solved, positions = _native.solitaire_chess.play_with_backtracking(
+        GAME.rules, puzzles, ranker, epsilons, patience, 3, 2
+    )
+    counts = {(False, False): 0, (False, True): 0, (True, True): 0}
+    for board, right, known in zip(boards, good, tried, strict=True):
+        state = GAME.parse_state(as_rows(board))
+        for i, action in enumerate(state.legal_actions()):
+            marks = bool(int(right) >> i & 1), bool(int(known) >> i & 1)
+            counts[marks] += 1
+            if marks[1]:
+                after = state.clone()
+                after.apply(action)
+                assert isinstance(after, SolitaireChessState)
+                assert marks[0] == solve(after).solvable
+    assert min(counts.values()) > 10
+    assert (positions <= patience).all()
+    assert solved.all() == (patience == 200)
+    assert (positions[solved == 0] == patience).all()
+    again = _native.solitaire_chess.play_with_backtracking(GAME.rules, puzzles, ranker, epsilons, patience, 3, 1)
+    assert all(np.array_equal(a, b) for a, b in zip((boards, good, tried, solved, positions), again, strict=True))
+
+
+def test_memory_keeps_the_last_of_each_size() -> None:
+    memory = dqn.Memory(3, 16)
+    boards = np.zeros((5, 16), np.uint8)
+    boards[:, :3] = 3
+    boards[:, 4] = np.arange(1, 6)
+    marks = np.arange(5, dtype=np.uint64)
+    memory.add(boards, marks, marks + np.uint64(10))
+    assert memory.seen == {4: 5}
+    copy = dqn.Memory(3, 16)
+    copy.restore(memory.arrays(), {"4": 5})
+    for kept in (memory, copy):
+        found, good, tried = kept.sample(200, np.random.default_rng(1))
+        assert set(good.tolist()) == {2, 3, 4}
+        assert (found[:, 4] == good + 1).all()
+        assert (tried == good + 10).all()
 
 
 def test_shipped_weights() -> None:

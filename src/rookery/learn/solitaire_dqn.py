@@ -1,8 +1,10 @@
 """Deep Q-learning for Solitaire Chess, from play alone. Needs PyTorch (`pip install 'rookery[deep]'`).
 
-The agent plays puzzles, remembers the positions it saw, and learns from them what each capture is worth: the reward it
-brings and what the best capture after it is worth. No solver tells it anything. Read from top to bottom: the settings,
-the net, the memory, playing, learning, training.
+The agent plays puzzles in the order of its own ranking and takes captures back until one is solved, as it will do when
+it has learned. So it finds out where the captures it tried lead, and remembers the positions with that. What a capture
+is worth is learned from there: all that was won behind it, or nothing if everything behind it failed; and if it was not
+tried, the reward it brings and what the best capture after it is worth, by the target network. No solver tells it
+anything. Read from top to bottom: the settings, the net, the memory, playing, learning, training.
 
 A position is a graph of pieces (`native/learn/piece_graph.hpp`), so the same file trains a ranker for a board of any
 size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
@@ -11,6 +13,7 @@ size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from torch import nn
 from torch.nn import functional
 
 from rookery import _native
+from rookery._native.solitaire_chess import CaptureRanker
 from rookery.games.solitaire_chess import KINDS, SolitaireChess
 from rookery.learn import nets, runs
 from rookery.learn.capture_ranker import may_learn_from
@@ -30,6 +34,8 @@ KIND = "solitaire-chess-dqn"
 
 Boards = npt.NDArray[np.uint8]
 """A byte a cell as the native games keep it, `[boards, cells]`."""
+Marks = npt.NDArray[np.uint64]
+"""For each board a number with a bit for each of its captures."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ class Settings:
     width: int = 64
     heads: int = 8
     layers: int = 4
-    steps: int = 8000
+    steps: int = 9000
     """Gradient steps."""
     batch: int = 256
     """Positions a step, all with the same number of pieces."""
@@ -47,19 +53,21 @@ class Settings:
     """The highest; it rises over the first 100 steps and falls to nothing at the end."""
     max_pieces: int = 8
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
-    games: int = 48
+    games: int = 32
     """Puzzles played before every step."""
     retried: float = 0.5
-    """Share of them that were not solved before; the others are new."""
-    max_solutions: int = 1_000_000
+    """Share of them that were played before and took something to be taken back; the others are new."""
+    max_solutions: int = 10
     """Puzzles have only one possible last piece and square, and so many solutions at most; 0 takes any that can be
     solved."""
     epsilon: float = 0.3
-    """Share of captures played at random in games that explore; in the others the best is played as far as known."""
+    """Share of positions, in puzzles that explore, whose captures are tried in a random order."""
     explore_every: int = 2
-    """1 if every game explores, 2 if every second one does, and so on."""
-    tried: float = 0.5
-    """Share of a position's captures to learn about when it is remembered."""
+    """1 if every puzzle explores, 2 if every second one does, and so on."""
+    patience: int = 150
+    """Positions entered in a puzzle before it is given up."""
+    guessed: float = 0.25
+    """Share of the captures to learn about, when a position is remembered, of those whose worth was not found out."""
     memory: int = 100_000
     """Positions remembered for each number of pieces; new ones take the place of the oldest."""
     target_rate: float = 0.01
@@ -76,8 +84,8 @@ class Settings:
 
 
 SOLO_8X8 = Settings(
-    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=32, max_solutions=0,
-    retried=0.0, epsilon=0.25, explore_every=1, tried=0.4, memory=40_000,
+    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=12, max_solutions=0,
+    retried=0.0, epsilon=0.25, explore_every=1, patience=50, memory=40_000,
     reward_win=0.8, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
 )  # fmt: skip
 """Settings for Solo Chess on 8x8."""
@@ -153,69 +161,82 @@ Choice = Callable[[npt.NDArray[np.int64], Boards], npt.NDArray[np.bool_]]
 
 
 class Memory:
-    """The positions seen last, by their number of pieces. With each goes the position after it in the game in which it
-    was seen if that game was won, since a win once seen is certain, and an empty board if not."""
+    """The positions met last, by their number of pieces. With each goes what became of its captures: a number whose
+    bit i says whether the i-th leads to a solution, and one whose bit i says whether that is known."""
 
     def __init__(self, size: int, cells: int) -> None:
         self.size, self.cells = size, cells
         self.boards: dict[int, Boards] = {}
+        self.marks: dict[int, Marks] = {}
         self.seen: dict[int, int] = {}
 
-    def add(self, pieces: int, boards: Boards, won_by: Boards) -> None:
-        kept = self.boards.setdefault(pieces, np.zeros((2, self.size, self.cells), np.uint8))
-        start = self.seen.get(pieces, 0)
-        kept[:, (start + np.arange(len(boards))) % self.size] = boards, won_by
-        self.seen[pieces] = start + len(boards)
+    def add(self, boards: Boards, good: Marks, tried: Marks) -> None:
+        pieces = np.count_nonzero(boards, axis=1)
+        for n in np.unique(pieces):
+            mine = pieces == n
+            kept = self.boards.setdefault(int(n), np.zeros((self.size, self.cells), np.uint8))
+            marks = self.marks.setdefault(int(n), np.zeros((2, self.size), np.uint64))
+            start = self.seen.get(int(n), 0)
+            places = (start + np.arange(mine.sum())) % self.size
+            kept[places], marks[:, places] = boards[mine], (good[mine], tried[mine])
+            self.seen[int(n)] = start + int(mine.sum())
 
-    def sample(self, count: int, rng: np.random.Generator) -> tuple[Boards, Boards]:
+    def sample(self, count: int, rng: np.random.Generator) -> tuple[Boards, Marks, Marks]:
         """Boards with a number of pieces that is drawn with chances in proportion to itself."""
         sizes = [pieces for pieces, seen in self.seen.items() if seen]
         pieces = int(rng.choice(sizes, p=np.array(sizes) / sum(sizes)))
-        boards, won_by = self.boards[pieces][:, rng.integers(0, min(self.size, self.seen[pieces]), count)]
-        return boards, won_by
+        chosen = rng.integers(0, min(self.size, self.seen[pieces]), count)
+        good, tried = self.marks[pieces][:, chosen]
+        return self.boards[pieces][chosen], good, tried
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {f"memory.{n}": kept[:, : min(self.size, self.seen[n])] for n, kept in self.boards.items()}
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for n, seen in self.seen.items():
+            arrays[f"memory.{n}"] = self.boards[n][: min(self.size, seen)]
+            arrays[f"marks.{n}"] = self.marks[n][:, : min(self.size, seen)]
+        return arrays
 
     def restore(self, saved: Mapping[str, npt.NDArray[Any]], seen: Mapping[str, int]) -> None:
         for n, total in seen.items():
-            kept = self.boards[int(n)] = np.zeros((2, self.size, self.cells), np.uint8)
-            kept[:, : min(self.size, total)] = saved[f"memory.{n}"]
+            boards = self.boards[int(n)] = np.zeros((self.size, self.cells), np.uint8)
+            marks = self.marks[int(n)] = np.zeros((2, self.size), np.uint64)
+            boards[: min(self.size, total)] = saved[f"memory.{n}"]
+            marks[:, : min(self.size, total)] = saved[f"marks.{n}"]
             self.seen[int(n)] = total
 
 
-@torch.no_grad()
+def ranker_of(net: Net, settings: Settings) -> CaptureRanker:
+    """The net as the native searches take it."""
+    weights = {name: tensor.numpy().ravel() for name, tensor in net.state_dict().items()}
+    return CaptureRanker(settings.width, settings.heads, settings.layers, weights)
+
+
+@dataclass(frozen=True)
+class Played:
+    """Puzzles that were played, which of them were solved with nothing taken back, and the positions to remember."""
+
+    puzzles: Boards
+    straight: npt.NDArray[np.bool_]
+    boards: Boards
+    good: Marks
+    tried: Marks
+
+
 def play(
     game: SolitaireChess,
-    net: Net,
+    ranker: CaptureRanker,
     puzzles: Boards,
-    epsilon: float | npt.NDArray[np.float64],
-    memory: Memory,
-    rng: np.random.Generator,
-) -> npt.NDArray[np.bool_]:
-    """Play every puzzle to its end, all of them one capture at a time, and remember the positions. Returns which were
-    solved. All puzzles have the same number of pieces; `epsilon` is one for all, or one for each."""
-    boards, numbers = puzzles, np.arange(len(puzzles))
-    pieces = int(np.count_nonzero(boards[0]))
-    history = []
-    while pieces > 1 and len(boards):
-        graphs = Graphs(game, boards)
-        values, board = net(graphs).numpy(), graphs.board.numpy()
-        at_random = rng.random(len(boards)) < np.broadcast_to(epsilon, len(puzzles))[numbers]
-        values = np.where(at_random[board], rng.random(len(values)), values)
-        order = np.lexsort((values, board))
-        best = order[np.append(np.diff(board[order]) > 0, True)] if len(order) else order
-        after = np.zeros_like(boards)
-        after[board[best]] = graphs.after[best]
-        history.append((pieces, numbers, boards, after))
-        boards, numbers = graphs.after[best], numbers[board[best]]
-        pieces -= 1
-    solved = np.zeros(len(puzzles), np.bool_)
-    solved[numbers] = True
-    for pieces, numbers, boards, after in history:
-        allowed = may_learn_from(boards)
-        memory.add(pieces, boards[allowed], (after * solved[numbers, np.newaxis])[allowed])
-    return solved
+    epsilons: npt.NDArray[np.float64],
+    settings: Settings,
+    seed: int,
+) -> Played:
+    """Play every puzzle, taking captures back until it is solved or patience is at its end."""
+    boards, good, tried, solved, positions = _native.solitaire_chess.play_with_backtracking(
+        game.rules, puzzles, ranker, epsilons.tolist(), settings.patience, seed, settings.threads
+    )
+    allowed = may_learn_from(boards)
+    straight = (solved > 0) & (positions == np.count_nonzero(puzzles, axis=1) - 1)
+    return Played(puzzles, straight, boards[allowed], good[allowed], tried[allowed])
 
 
 def learn(
@@ -224,28 +245,36 @@ def learn(
     target_net: Net,
     optimizer: torch.optim.Optimizer,
     boards: Boards,
-    won_by: Boards,
+    good: Marks,
+    tried: Marks,
     settings: Settings,
     rng: np.random.Generator,
 ) -> float:
-    """One step: move the values of captures towards their targets, which are the reward and the best that can come
-    after as far as the target network knows, or all there is to win where that has been seen. Returns the loss."""
+    """One step: move the values of captures towards their targets: all there is to win if a capture led to a solution,
+    next to nothing if it led nowhere, and where that was not found out the reward and the best that can come after, as
+    far as the target network knows. Returns the loss."""
     pieces = int(np.count_nonzero(boards[0]))
+    place = np.empty(0, np.uint64)
 
     def choose(board: npt.NDArray[np.int64], after: Boards) -> npt.NDArray[np.bool_]:
-        won: npt.NDArray[np.bool_] = (after == won_by[board]).all(axis=1)
-        return won | (rng.random(len(board)) < settings.tried)
+        nonlocal place
+        place = (np.arange(len(board)) - np.searchsorted(board, np.arange(len(boards)))[board]).astype(np.uint64)
+        chosen: npt.NDArray[np.bool_] = _bit(tried[board], place) | (rng.random(len(board)) < settings.guessed)
+        place = place[chosen]
+        return chosen
 
     graphs = Graphs(game, boards, choose)
     if len(graphs.after) == 0:
         return 0.0
-    unsure = ~(graphs.after == won_by[graphs.board]).all(axis=1)
-    targets = torch.full((len(unsure),), settings.reward_win + settings.reward_capture * (pieces - 1))
-    if pieces > 2 and unsure.any():
-        after = Graphs(game, graphs.after[unsure])
+    board = graphs.board.numpy()
+    known, won = _bit(tried[board], place), _bit(good[board], place)
+    win = settings.reward_win + settings.reward_capture * (pieces - 1)
+    targets = torch.from_numpy(np.where(won, win, settings.reward_capture + settings.reward_dead_end)).float()
+    if not known.all():
+        after = Graphs(game, graphs.after[~known])
         with torch.no_grad():
             best = after.best(torch.sigmoid(target_net(after)), without=settings.reward_dead_end)
-        targets[torch.from_numpy(unsure)] = settings.reward_capture + best
+        targets[torch.from_numpy(~known)] = settings.reward_capture + best
     loss = functional.binary_cross_entropy_with_logits(net(graphs), targets)
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
@@ -256,8 +285,13 @@ def learn(
     return float(loss.detach())
 
 
+def _bit(numbers: Marks, place: Marks) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (numbers >> place & np.uint64(1)) > 0
+    return found
+
+
 class Puzzles:
-    """New puzzles, and those that were not solved when they were played last."""
+    """New puzzles, and those that were not solved straight away when they were played last."""
 
     def __init__(self, game: SolitaireChess, settings: Settings) -> None:
         self.game, self.settings = game, settings
@@ -290,6 +324,8 @@ class Puzzles:
                 self.unsolved[int(name.removeprefix("unsolved."))] = boards
 
 
+RENEWED = 10
+"""Steps after which the net that plays is replaced by the net that learns."""
 CHECKPOINT = 500
 """Steps between two rows of metrics, after which a stopped run can go on."""
 
@@ -300,7 +336,8 @@ def train(
     """Learn from nothing; yields a row of metrics and the net every `CHECKPOINT` steps. The same seed gives the same
     net on the same machine, whether the run was stopped on the way or not.
 
-    A row has the mean loss, and the share of the puzzles that were solved although some captures were random.
+    A row has the mean loss, and the share of the puzzles that were solved with nothing taken back, although some
+    captures were random.
     """
     if settings.reward_win + settings.reward_capture * (settings.max_pieces - 1) > 1:
         raise ValueError("a win and all its captures may bring at most 1 together: values are chances")
@@ -316,25 +353,38 @@ def train(
         nets.restore(saved, net=net, target=target_net, optimizer=optimizer)
         memory.restore(saved, run.rows[-1]["seen"])
         puzzles.restore(saved)
-    losses, shares = [], []
-    for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
+    ranker = ranker_of(net, settings)
+
+    def play_before(step: int) -> tuple[Played, np.random.Generator]:
         rng = np.random.default_rng([seed, step])  # a stream for every step: nothing to remember when a run stops
-        done = step / settings.steps
-        for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - done)
-        most = 3 + int(min(1.0, 3 * done) * (settings.max_pieces - 3))
-        boards = puzzles.draw(int(rng.integers(3, most + 1)), rng)
+        most = 3 + int(min(1.0, 3 * step / settings.steps) * (settings.max_pieces - 3))
+        sizes = np.arange(3, most + 1)
+        boards = puzzles.draw(int(rng.choice(sizes, p=sizes / sizes.sum())), rng)
         explores = np.arange(len(boards)) % settings.explore_every == settings.explore_every - 1
-        solved = play(game, net, boards, settings.epsilon * explores, memory, rng)
-        puzzles.put_back(boards[~solved])
-        shares.append(float(solved.mean()))
-        losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
-        if (step + 1) % CHECKPOINT == 0 or step + 1 == settings.steps:
-            row = {
-                "step": step + 1, "loss": round(float(np.mean(losses)), 4), "solved": round(float(np.mean(shares)), 4),
-                "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
-            }  # fmt: skip
-            arrays = nets.arrays(net=net, target=target_net, optimizer=optimizer)
-            run.save(row, arrays | memory.arrays() | puzzles.arrays())
-            losses, shares = [], []
-            yield row, net
+        return play(game, ranker, boards, settings.epsilon * explores, settings, int(rng.integers(1 << 62))), rng
+
+    losses, shares = [], []
+    with ThreadPoolExecutor(1) as other_core:
+        for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
+            for group in optimizer.param_groups:
+                group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - step / settings.steps)
+            if step % RENEWED == 0:
+                ranker = ranker_of(net, settings)
+                playing = other_core.submit(play_before, step)
+            played, rng = playing.result()
+            memory.add(played.boards, played.good, played.tried)
+            puzzles.put_back(played.puzzles[~played.straight])
+            shares.append(float(played.straight.mean()))
+            if (step + 1) % RENEWED and step + 1 < settings.steps:
+                playing = other_core.submit(play_before, step + 1)  # while this one learns
+            losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
+            if (step + 1) % CHECKPOINT == 0 or step + 1 == settings.steps:
+                row = {
+                    "step": step + 1, "loss": round(float(np.mean(losses)), 4),
+                    "solved": round(float(np.mean(shares)), 4),
+                    "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
+                }  # fmt: skip
+                arrays = nets.arrays(net=net, target=target_net, optimizer=optimizer)
+                run.save(row, arrays | memory.arrays() | puzzles.arrays())
+                losses, shares = [], []
+                yield row, net
