@@ -79,7 +79,7 @@ def test_what_a_run_trained_can_be_played_with(client: TestClient, folder: Path)
     body = {"game": "tenten", "variant": "3x3-three", "position": "##./#.#/.## 1x1", "players": [row["agent"]]}
     view = client.post("/api/plays", json=body).json()
     answer = client.post(f"/api/plays/{view['id']}/think", json={"agent": row["agent"]}).text
-    [thought] = conftest.events(answer)
+    *_, thought = conftest.events(answer)  # after signs of life on a slow machine
     game = rookery.load("tenten", "3x3-three")
     mine = agents.load("linear", game, folder / "runs" / "web" / run)
     state = game.parse_state("##./#.#/.## 1x1")
