@@ -164,13 +164,13 @@ def published() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize(
     ("trained", "dfs", "dfs_tt", "best_first", "no_backtrack"),
-    [("taught", 0.40, 0.12, 0.03, 0.80), ("dqn", 0.75, 0.20, 0.03, 0.60)],
+    [("taught", 0.40, 0.12, 0.03, 0.80), ("dqn", 0.40, 0.12, 0.03, 0.75)],
 )
 def test_published_puzzles(
     published: list[dict[str, str]], trained: str, dfs: float, dfs_tt: float, best_first: float, no_backtrack: float
 ) -> None:
-    """Counts of the paper's backtracking, and the bounds for the shipped weights: the aims of the study for those that
-    were taught; those that learned from play alone meet that of best first only."""
+    """Counts of the paper's backtracking, and the bounds for the shipped weights, the aims of the study; those that
+    learned from play alone miss the last by one puzzle."""
     game = rookery.load("solitaire-chess")
     assert isinstance(game, SolitaireChess)
     states = [game.parse_state(puzzle["rows"]) for puzzle in published]
