@@ -193,7 +193,7 @@ def train(
 ) -> Answer:
     """Train the ranker from nothing: dqn learns from play alone, taught from exact answers. Needs the extra `deep`.
 
-    Takes less than 15 minutes on two free cores. A stopped run goes on with --resume and ends as it would have.
+    Takes about 15 minutes on two free cores. A stopped run goes on with --resume and ends as it would have.
     Use it with `rookery solve solitaire-chess ROWS --order ranked --weights FILE`.
     Example: rookery train solitaire-chess dqn --out runs/mine
 
