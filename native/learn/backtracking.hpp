@@ -2,7 +2,8 @@
 // to the solution, and which lead nowhere because everything after them has been tried.
 #pragma once
 
-#include <unordered_map>
+#include <algorithm>
+#include <unordered_set>
 
 #include "core/parallel.hpp"
 #include "core/rng.hpp"

@@ -140,15 +140,17 @@ class Net(nn.Module):
 
 class Graphs:
     """Boards with equally many pieces as the net takes them, with their captures in one list: all of them, or those
-    that `choose` picks, given the board of each and the board after it."""
+    that `choose` picks, given the board of each and its place among the board's captures."""
 
     def __init__(self, game: SolitaireChess, boards: Boards, choose: Choice | None = None) -> None:
         nodes, edges = _native.solitaire_chess.piece_graphs(game.rules, boards)
         board, mover, taken, after = _native.solitaire_chess.captures(game.rules, boards)
+        place = (np.arange(len(board)) - np.searchsorted(board, np.arange(len(boards)))[board]).astype(np.uint64)
         if choose is not None:
-            chosen = choose(board, after)
-            board, mover, taken, after = board[chosen], mover[chosen], taken[chosen], after[chosen]
-        self.boards, self.after = len(boards), after
+            chosen = choose(board, place)
+            board, mover, taken = board[chosen], mover[chosen], taken[chosen]
+            after, place = after[chosen], place[chosen]
+        self.boards, self.after, self.place = len(boards), after, place
         self.nodes, self.edges = torch.from_numpy(nodes).long(), torch.from_numpy(edges).long()
         self.board, self.mover, self.taken = map(torch.from_numpy, (board, mover, taken))
 
@@ -157,7 +159,7 @@ class Graphs:
         return torch.full((self.boards,), without).scatter_reduce(0, self.board, values, "amax", include_self=False)
 
 
-Choice = Callable[[npt.NDArray[np.int64], Boards], npt.NDArray[np.bool_]]
+Choice = Callable[[npt.NDArray[np.int64], Marks], npt.NDArray[np.bool_]]
 
 
 class Memory:
@@ -254,20 +256,16 @@ def learn(
     next to nothing if it led nowhere, and where that was not found out the reward and the best that can come after, as
     far as the target network knows. Returns the loss."""
     pieces = int(np.count_nonzero(boards[0]))
-    place = np.empty(0, np.uint64)
 
-    def choose(board: npt.NDArray[np.int64], after: Boards) -> npt.NDArray[np.bool_]:
-        nonlocal place
-        place = (np.arange(len(board)) - np.searchsorted(board, np.arange(len(boards)))[board]).astype(np.uint64)
-        chosen: npt.NDArray[np.bool_] = _bit(tried[board], place) | (rng.random(len(board)) < settings.guessed)
-        place = place[chosen]
+    def choose(board: npt.NDArray[np.int64], place: Marks) -> npt.NDArray[np.bool_]:
+        chosen: npt.NDArray[np.bool_] = bit(tried[board], place) | (rng.random(len(board)) < settings.guessed)
         return chosen
 
     graphs = Graphs(game, boards, choose)
     if len(graphs.after) == 0:
         return 0.0
     board = graphs.board.numpy()
-    known, won = _bit(tried[board], place), _bit(good[board], place)
+    known, won = bit(tried[board], graphs.place), bit(good[board], graphs.place)
     win = settings.reward_win + settings.reward_capture * (pieces - 1)
     targets = torch.from_numpy(np.where(won, win, settings.reward_capture + settings.reward_dead_end)).float()
     if not known.all():
@@ -285,7 +283,8 @@ def learn(
     return float(loss.detach())
 
 
-def _bit(numbers: Marks, place: Marks) -> npt.NDArray[np.bool_]:
+def bit(numbers: Marks, place: Marks) -> npt.NDArray[np.bool_]:
+    """Whether the bit at a place is set, for each number."""
     found: npt.NDArray[np.bool_] = (numbers >> place & np.uint64(1)) > 0
     return found
 

@@ -22,7 +22,7 @@ from rookery import _native
 from rookery.games.solitaire_chess import KINDS, SolitaireChess
 from rookery.learn import nets, runs, solitaire_dqn
 from rookery.learn.capture_ranker import may_learn_from
-from rookery.learn.solitaire_dqn import Boards, Graphs, Net
+from rookery.learn.solitaire_dqn import Boards, Graphs, Net, bit
 
 KIND = "solitaire-chess-taught"
 
@@ -89,9 +89,7 @@ def loss_and_hits(
     of the net's choice (a softmax over the captures) falls on wrong ones. Also the share of positions in which the
     capture most believed in is right."""
     graphs = Graphs(game, boards)
-    board = graphs.board.numpy()
-    place = np.arange(len(board)) - np.searchsorted(board, np.arange(len(boards)))[board]
-    right = torch.from_numpy(good[board] >> place.astype(np.uint32) & 1 > 0)
+    right = torch.from_numpy(bit(good[graphs.board.numpy()].astype(np.uint64), graphs.place))
     scores = net(graphs)
     belief = functional.binary_cross_entropy_with_logits(scores, right.float())
     possible = torch.from_numpy(good > 0)

@@ -90,6 +90,7 @@ class Runs:
         for file in sorted(self._own.glob("*/run.json")):
             with contextlib.suppress(ValueError, TypeError, OSError):
                 run = Run(**json.loads(file.read_text(encoding="utf-8")))
+                _verb, _game, *_ = run.command  # at least, or it is none of ours
                 if run.state == "running":  # the server was killed
                     run.state = "stopped"
                     _end_leftover(run)
