@@ -195,6 +195,19 @@ def test_a_slow_agent_is_stopped_and_the_page_stays_alive(open_page: OpenPage, s
     expect_played(page, 2)
 
 
+def test_a_touched_piece_stays_touched_when_the_page_is_drawn_again(open_page: OpenPage, server: Server) -> None:
+    page, view = open_play(open_page, server, {"game": "checkers", "players": ["person", "best"]})
+    start, target = view["legal"][0]["cells"]
+    touch(page, [start])
+    with page.expect_response("**/players"):
+        page.get_by_label("White").select_option("random")
+    page.get_by_role("button", name="Hint").click()
+    playwright.expect(page.locator(".hint p")).to_have_count(1)
+    playwright.expect(page.locator(".touch.chosen")).to_have_attribute("data-touch", str(start))
+    touch(page, [target])
+    expect_played(page, 2)
+
+
 def test_agents_are_watched_with_steps_back(open_page: OpenPage, server: Server) -> None:
     body = {"game": "solitaire-chess", "players": ["best"], "position": "R.../.B../..N./P..."}
     page, _ = open_play(open_page, server, body)

@@ -14,17 +14,27 @@ export class Board {
     this.path = [];
     this.legal = [];
     this.waiting = null; // the move that a second tap makes
+    this.shown = null;
     this.refocus = null; // the cell that had the focus before the drawing was replaced
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
   /** Show a drawing, with `legal` moves to touch (none: only look) and `lit` cells. */
   show(svg, label, legal, lit = []) {
+    // What was touched stays touched while the position stays; and a drawing that stays is not replaced under a finger.
+    const moves = JSON.stringify([label, legal]);
+    const all = JSON.stringify([svg, moves, lit, this.flipped]);
+    if (all === this.shown?.all) return;
+    const same = moves === this.shown?.moves;
+    this.shown = { all, moves };
+    if (!same) {
+      this.closePicker();
+      this.path = [];
+      this.waiting = null;
+    }
     if (this.frame.contains(document.activeElement)) this.refocus = Number(document.activeElement.dataset.touch);
     this.label = label;
     this.legal = legal;
-    this.path = [];
-    this.waiting = null;
     this.svg = drawing(svg, label);
     this.svg.setAttribute("role", legal.length ? "group" : "img");
     this.boxes = new Map();
@@ -37,6 +47,7 @@ export class Board {
     this.frame.replaceChildren(this.svg);
     this.lit = lit;
     this.refresh();
+    if (this.waiting) this.mark(this.waiting.preview);
     // Who plays by keyboard is back on the board when it is their turn again, unless they went elsewhere.
     if (this.refocus !== null && legal.length) {
       if (document.activeElement === document.body) this.focus(this.refocus);

@@ -20,6 +20,7 @@ class PlayPage {
     this.running = false; // of agents that play by themselves
     this.held = false; // an agent that was stopped waits until it is asked again
     this.abort = null;
+    this.last = Promise.resolve(); // what was sent last
     this.changes = 0; // by the person, so that what came too late is not shown
     this.lit = [];
     this.hintStage = 0;
@@ -150,7 +151,6 @@ class PlayPage {
   draw() {
     const { view } = this;
     const touchable = view.turn === "person" && !this.abort ? view.legal : [];
-    this.board.closePicker();
     this.board.show(this.thoughts.overlay() ?? view.svg, `${view.title}, ${view.status}: ${view.position}`, touchable, this.lit);
     this.status.textContent = [this.lastReply(), view.status].filter(Boolean).join(" ");
     this.notation.value = view.position;
@@ -200,11 +200,18 @@ class PlayPage {
     this.playPause.disabled = view.turn === "over" && view.redo === null;
   }
 
+  /** Changes go to the server one after another, so that the last answer is the last word. */
+  send(what, body) {
+    const answer = this.last.then(() => post(`/plays/${this.view.id}/${what}`, body));
+    this.last = answer.catch(() => null);
+    return answer;
+  }
+
   async move(action) {
     this.board.closePicker();
     const before = this.view.ply;
     this.held = false;
-    const view = await post(`/plays/${this.view.id}/move`, { action, ply: before });
+    const view = await this.send("move", { action, ply: before });
     this.verdict.hidden = true;
     this.update(view);
     if (this.coach.checked && this.view.exact) this.judge(before + 1);
@@ -228,7 +235,7 @@ class PlayPage {
     this.changes += 1;
     this.abort?.abort();
     this.verdict.hidden = true;
-    this.update(await post(`/plays/${this.view.id}/goto`, { ply }));
+    this.update(await this.send("goto", { ply }));
   }
 
   /** The agent whose turn it is thinks and moves. */
@@ -303,7 +310,7 @@ class PlayPage {
     this.changes += 1;
     this.abort?.abort();
     this.running = false;
-    this.update(await post(`/plays/${this.view.id}/players`, { players: this.seats.map((select) => select.value) }));
+    this.update(await this.send("players", { players: this.seats.map((select) => select.value) }));
     if (this.view.turn === "agent" && this.view.players.includes("person")) this.reply();
   }
 
