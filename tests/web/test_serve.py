@@ -58,7 +58,7 @@ def test_a_killed_server_leaves_no_search_and_no_run_behind(tmp_path: Path) -> N
     children = (
         Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text(encoding="ascii").split()
     )
-    assert len(children) == 2  # the search and the run
+    assert len(children) == 4  # the helper, two that think, one of them now, and the run
     server.process.kill()
     server.process.wait(10)
     connection.close()

@@ -94,7 +94,7 @@ def make_puzzles(
     while len(puzzles) < count:
         pieces = wish.pieces[batch % len(wish.pieces)]
         boards = _native.solitaire_chess.make_puzzles(
-            game.rules, 16, pieces, pool, king, MAX_SOLUTIONS, seed * 1_000_003 + batch, threads, control
+            game.rules, min(count, 16), pieces, pool, king, MAX_SOLUTIONS, seed * 1_000_003 + batch, threads, control
         )
         batch += 1
         for board in boards:

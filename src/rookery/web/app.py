@@ -452,6 +452,8 @@ def create_app(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await site.helpers.warm()
+        await site.thinkers.warm()
         yield
         await site.close()
 

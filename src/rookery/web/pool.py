@@ -52,7 +52,7 @@ class Worker:
 
 
 class Pool:
-    """A fixed number of workers, each started when first needed."""
+    """A fixed number of workers, each started when first needed, or all at once before that by `warm`."""
 
     def __init__(self, size: int, files: Sequence[Path] = ()) -> None:
         self._files = files
@@ -60,6 +60,16 @@ class Pool:
         for _ in range(size):
             self._idle.put_nowait(None)
         self._workers: set[Worker] = set()
+
+    async def warm(self) -> None:
+        """Start the workers, so that who asks first does not wait for Python to start."""
+        for worker in [self._idle.get_nowait() for _ in range(self._idle.qsize())]:
+            self._idle.put_nowait(worker or await self._start())
+
+    async def _start(self) -> Worker:
+        worker = await Worker.start(self._files)
+        self._workers.add(worker)
+        return worker
 
     async def ask(self, request: Row, seconds: float) -> AsyncGenerator[Row, None]:
         """The rows of the answer as they come. Closing the iterator early ends the search."""
@@ -72,8 +82,7 @@ class Pool:
         finished = False
         try:
             if worker is None or worker.process.returncode is not None:
-                worker = await Worker.start(self._files)
-                self._workers.add(worker)
+                worker = await self._start()
             await worker.send(request)
             while not finished:
                 async with asyncio.timeout_at(end):  # anew for each row: it must not stay open across a yield

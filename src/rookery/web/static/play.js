@@ -38,8 +38,8 @@ class PlayPage {
 
     // A symbol needs a name; words are one.
     const button = (name, label, act, classes = "") => h("button", { type: "button", class: classes, "aria-label": /[a-z]/.test(name) ? null : label, title: label, onclick: act }, name);
-    this.undo = button("↶ Undo", "Take back", () => this.goTo(this.view.undo));
-    this.redo = button("↷ Redo", "Play again what was taken back", () => this.goTo(this.view.redo));
+    this.undo = button("↶ Undo", "Take back", () => this.goTo((view) => view.undo));
+    this.redo = button("↷ Redo", "Play again what was taken back", () => this.goTo((view) => view.redo));
     this.hintButton = button("Hint", "A hint; more with every press", () => this.hint());
     this.flipButton = button("⇅ Flip", "Turn the board round", () => {
       this.board.flip(!this.board.flipped);
@@ -59,8 +59,8 @@ class PlayPage {
     this.playPause = button("Run", "Let the agents play", () => this.toggle(), "main");
     this.speed = h("input", { type: "range", id: "speed", min: 0, max: 6, step: 1, value: 3 });
     this.watchBar = h("div", { class: "row watch" },
-      button("Start", "To the beginning", () => this.pauseAt(0)),
-      button("Back", "One step back", () => this.pauseAt(this.view.undo ?? 0)),
+      button("Start", "To the beginning", () => this.pauseAt(() => 0)),
+      button("Back", "One step back", () => this.pauseAt((view) => view.undo ?? 0)),
       this.playPause,
       button("Step", "One step on", () => this.step()),
       h("label", { for: "speed" }, "Speed"), this.speed);
@@ -168,7 +168,7 @@ class PlayPage {
     if (!touchable.length) this.legalList.replaceChildren(h("li", { class: "soft" }, view.turn === "over" ? "The game is over." : "It is not your turn."));
     this.history.replaceChildren(...view.history.map((row) => h("li", {}, h("button", {
       type: "button", class: row.ply > view.ply ? "move later" : "move", "aria-current": row.ply === lastPly(view) ? "step" : null,
-      onclick: () => this.pauseAt(row.ply),
+      onclick: () => this.pauseAt(() => row.ply),
     }, row.name))));
     if (view.history[0]?.ply > 2) this.history.prepend(h("li", { class: "soft" }, "…"));
     if (!view.history.length) this.history.replaceChildren(h("li", { class: "soft" }, "Nothing yet."));
@@ -200,20 +200,22 @@ class PlayPage {
     this.playPause.disabled = view.turn === "over" && view.redo === null;
   }
 
-  /** Changes go to the server one after another, so that the last answer is the last word. */
-  send(what, body) {
-    const answer = this.last.then(() => post(`/plays/${this.view.id}/${what}`, body));
-    this.last = answer.catch(() => null);
-    return answer;
+  /** Changes are made one after another, each to what the one before has left; `change` gives what to ask for, or null. */
+  send(change) {
+    const done = this.last.then(async () => {
+      const asked = change();
+      if (asked) this.update(await post(`/plays/${this.view.id}/${asked.what}`, asked.body));
+    });
+    this.last = done.catch(() => null);
+    return done;
   }
 
   async move(action) {
     this.board.closePicker();
     const before = this.view.ply;
     this.held = false;
-    const view = await this.send("move", { action, ply: before });
+    await this.send(() => ({ what: "move", body: { action, ply: before } }));
     this.verdict.hidden = true;
-    this.update(view);
     if (this.coach.checked && this.view.exact) this.judge(before + 1);
   }
 
@@ -230,12 +232,16 @@ class PlayPage {
     this.verdict.hidden = false;
   }
 
-  async goTo(ply) {
-    if (ply === null) return;
+  /** To a number of moves played, which `where` takes from the view that is there when its turn comes. */
+  async goTo(where) {
+    if (where(this.view) === null) return;
     this.changes += 1;
     this.abort?.abort();
     this.verdict.hidden = true;
-    this.update(await this.send("goto", { ply }));
+    await this.send(() => {
+      const ply = where(this.view);
+      return ply === null ? null : { what: "goto", body: { ply } };
+    });
   }
 
   /** The agent whose turn it is thinks and moves. */
@@ -289,20 +295,20 @@ class PlayPage {
   /** What was taken back is shown again first; then agents go on. */
   async run() {
     while (this.running && this.view.redo !== null) {
-      await this.goTo(this.view.redo);
+      await this.goTo((view) => view.redo);
       await this.pause();
     }
     if (this.running && this.view.turn === "agent") this.reply();
   }
 
-  async pauseAt(ply) {
+  async pauseAt(where) {
     this.running = false;
-    await this.goTo(ply);
+    await this.goTo(where);
   }
 
   async step() {
     this.running = false;
-    if (this.view.redo !== null) await this.goTo(this.view.redo);
+    if (this.view.redo !== null) await this.goTo((view) => view.redo);
     else if (this.view.turn === "agent") await this.reply();
   }
 
@@ -310,7 +316,7 @@ class PlayPage {
     this.changes += 1;
     this.abort?.abort();
     this.running = false;
-    this.update(await this.send("players", { players: this.seats.map((select) => select.value) }));
+    await this.send(() => ({ what: "players", body: { players: this.seats.map((select) => select.value) } }));
     if (this.view.turn === "agent" && this.view.players.includes("person")) this.reply();
   }
 
@@ -328,7 +334,7 @@ class PlayPage {
 
   shortcut(event) {
     if (!event.target.closest(".board") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = { u: () => this.goTo(this.view.undo), r: () => this.goTo(this.view.redo), h: () => this.hint(), f: () => this.flipButton.click() }[event.key];
+    const act = { u: () => this.goTo((view) => view.undo), r: () => this.goTo((view) => view.redo), h: () => this.hint(), f: () => this.flipButton.click() }[event.key];
     if (act) {
       event.preventDefault();
       act();
