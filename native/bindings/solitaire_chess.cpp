@@ -176,7 +176,7 @@ static void bind_learning(nb::module_& m) {
         "Positions from the puzzles' trees, `[n, cells]`: all that can be solved, and as many that cannot; and for each a "
         "number whose bit i says whether its i-th capture in the order of `captures` leaves it solvable.");
     nb::class_<CaptureRanker>(m, "CaptureRanker", "The learned ranking of captures.")
-        .def(nb::init<int, int, int, const CaptureRanker::Weights&>(), "width"_a, "heads"_a, "layers"_a, "weights"_a)
+        .def(nb::init<int, int, int, const std::vector<CaptureNet::Weights>&>(), "width"_a, "heads"_a, "layers"_a, "nets"_a)
         .def(
             "rank",
             [](const CaptureRanker& self, const H& state) {

@@ -1,6 +1,7 @@
-// The learned ranking of captures: a small net over the graph of pieces. In each of its blocks every piece gathers what
-// the others have to say, weighted by nothing but how they stand to it. One pass gives the value of every legal
-// capture. Trained by src/rookery/learn/solitaire_dqn.py, which holds the same net in PyTorch; a test compares the two.
+// The learned ranking of captures: the mean of one or more small nets over the graph of pieces. In each block of a net
+// every piece gathers what the others have to say, weighted by nothing but how they stand to it. One pass gives the value
+// of every legal capture. Trained by src/rookery/learn/solitaire_dqn.py, which holds the same net in PyTorch; a test
+// compares the two.
 #pragma once
 
 #include <cmath>
@@ -16,12 +17,12 @@ struct ScoredMove {
     float score;  // the net's belief, as log-odds, that the puzzle can be solved after this capture
 };
 
-class CaptureRanker {
+class CaptureNet {
 public:
     using Weights = std::map<std::string, std::vector<float>>;
 
     // Takes the net's parameters by name, matrices row by row as [out, in].
-    CaptureRanker(int width, int heads, int layers, const Weights& weights) : width_(width), heads_(heads) {
+    CaptureNet(int width, int heads, int layers, const Weights& weights) : width_(width), heads_(heads) {
         if (width < 1 || width > 256 || heads < 1 || heads > kMaxHeads || width % heads || layers < 1 || layers > 16) {
             throw std::invalid_argument("the net must be 1 to 256 wide, with 1 to 16 layers and 1 to 16 heads that "
                                         "divide its width");
@@ -42,8 +43,7 @@ public:
     }
 
     // Every legal capture with its score, in the order of their numbers.
-    std::vector<ScoredMove> rank(const State& state) const {
-        const PieceGraph graph(state);
+    std::vector<ScoredMove> rank(const State& state, const PieceGraph& graph) const {
         const int n = graph.pieces, w = width_;
         std::vector<float> x(n * w);
         for (int i = 0; i < n; ++i) std::copy_n(&node_[graph.nodes[i] * w], w, &x[i * w]);
@@ -163,6 +163,30 @@ private:
     Linear mover_, taken_;
     std::vector<float> edge_;  // [edges, width]
     Linear score_;
+};
+
+class CaptureRanker {
+public:
+    CaptureRanker(int width, int heads, int layers, const std::vector<CaptureNet::Weights>& nets) {
+        if (nets.empty() || nets.size() > 16) throw std::invalid_argument("a ranker is made of 1 to 16 nets");
+        for (const CaptureNet::Weights& weights : nets) nets_.emplace_back(width, heads, layers, weights);
+    }
+
+    // Every legal capture with its score, in the order of their numbers.
+    std::vector<ScoredMove> rank(const State& state) const {
+        const PieceGraph graph(state);
+        std::vector<ScoredMove> moves = nets_[0].rank(state, graph);
+        if (nets_.size() == 1) return moves;
+        for (std::size_t i = 1; i < nets_.size(); ++i) {
+            const std::vector<ScoredMove> others = nets_[i].rank(state, graph);
+            for (std::size_t k = 0; k < moves.size(); ++k) moves[k].score += others[k].score;
+        }
+        for (ScoredMove& move : moves) move.score /= static_cast<float>(nets_.size());
+        return moves;
+    }
+
+private:
+    std::vector<CaptureNet> nets_;
 };
 
 }  // namespace rookery::solitaire_chess

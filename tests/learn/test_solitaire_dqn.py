@@ -32,12 +32,13 @@ def as_rows(board: np.ndarray) -> str:
     return "/".join("".join(".KQRBNP"[piece] for piece in row) for row in board.reshape(4, 4))
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("game", [GAME, SolitaireChess(8, 8, max_captures=2), SolitaireChess(3, 6, king_last=False)])
-def test_native_ranker_is_the_twin_of_the_net(game: SolitaireChess, tmp_path: Path) -> None:
+def test_native_ranker_is_the_twin_of_the_nets(game: SolitaireChess, count: int, tmp_path: Path) -> None:
     torch.manual_seed(1)
-    net = dqn.Net(SMALL)
+    nets = torch.nn.ModuleList(dqn.Net(SMALL) for _ in range(count))
     path = tmp_path / "net.safetensors"
-    weights = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
+    weights = {name: tensor.numpy() for name, tensor in (nets if count > 1 else nets[0]).state_dict().items()}
     capture_ranker.save(path, weights, SMALL.width, SMALL.heads, SMALL.layers)
     ranker = capture_ranker.load(path)
     rng = random.Random(2)
@@ -49,7 +50,7 @@ def test_native_ranker_is_the_twin_of_the_net(game: SolitaireChess, tmp_path: Pa
         ranked = ranker.rank(state)
         assert [action for action, _ in ranked] == state.legal_actions()
         with torch.no_grad():
-            scores = net(dqn.Graphs(game, as_bytes(state))).numpy()
+            scores = np.mean([net(dqn.Graphs(game, as_bytes(state))).numpy() for net in nets], axis=0)
         np.testing.assert_allclose([score for _, score in ranked], scores, rtol=1e-3, atol=1e-4)
 
 
@@ -141,10 +142,10 @@ def test_a_pupil_learns(tmp_path: Path) -> None:
 def test_it_learns(tmp_path: Path) -> None:
     """Two pieces left: a capture wins whoever makes it. Few steps must be enough to see what leads to a dead end."""
     settings = dataclasses.replace(SMALL, steps=300, max_pieces=3, width=16, learning_rate=5e-3)
-    *_, (_, net) = dqn.train(GAME, settings, tmp_path)
+    *_, (_, nets) = dqn.train(GAME, settings, tmp_path)
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
-    ranker = dqn.ranker_of(net, settings)
+    ranker = dqn.ranker_of(nets, settings)
     learned, at_random = (dqn.play(GAME, ranker, puzzles, np.full(400, e), settings, 0).straight.mean() for e in (0, 1))
     assert learned > at_random + 0.12
 
@@ -153,7 +154,7 @@ def test_forbidden_boards_are_not_remembered(monkeypatch: pytest.MonkeyPatch) ->
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 20, 4, pool, None, 8, 1, 1)
     monkeypatch.setattr(capture_ranker, "_FORBIDDEN", capture_ranker.board_hashes(puzzles[:5]))
-    ranker = dqn.ranker_of(dqn.Net(SMALL), SMALL)
+    ranker = dqn.ranker_of([dqn.Net(SMALL)], SMALL)
     played = dqn.play(GAME, ranker, puzzles, np.full(20, 0.3), SMALL, 0)
     assert np.count_nonzero(np.count_nonzero(played.boards, axis=1) == 4) == 15
 
@@ -164,7 +165,7 @@ def test_what_backtracking_finds_out_is_true(patience: int) -> None:
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 30, 6, pool, None, 8, 4, 1)
     torch.manual_seed(0)
-    ranker = dqn.ranker_of(dqn.Net(SMALL), SMALL)
+    ranker = dqn.ranker_of([dqn.Net(SMALL)], SMALL)
     epsilons = [0.0, 0.5] * 15
     boards, good, tried, solved, positions = _native.solitaire_chess.play_with_backtracking(
         GAME.rules, puzzles, ranker, epsilons, patience, 3, 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -214,6 +215,7 @@ def train(
         raise ValueError(f"the number of steps must be at least 1, and is {steps}")
     game, folder = _game(variant), out or Path("runs") / f"solitaire-chess-{method}-{variant}"
     settings: solitaire_dqn.Settings | solitaire_taught.Settings
+    rows: Iterator[tuple[dict[str, Any], Any]]
     if method == "dqn":
         usual = solitaire_dqn.SOLO_8X8 if variant == "solo-8x8" else solitaire_dqn.Settings()
         settings = dataclasses.replace(usual, steps=steps or usual.steps)

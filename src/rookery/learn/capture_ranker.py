@@ -49,9 +49,19 @@ def load(path: Path | str) -> CaptureRanker:
         with safetensors.safe_open(path, framework="numpy") as file:
             shape = json.loads((file.metadata() or {}).get("shape", "{}"))
             weights = {name: file.get_tensor(name).astype(np.float32).ravel() for name in file.keys()}  # noqa: SIM118
-        return CaptureRanker(shape["width"], shape["heads"], shape["layers"], weights)
+        return CaptureRanker(shape["width"], shape["heads"], shape["layers"], _nets(weights))
     except (safetensors.SafetensorError, KeyError, TypeError, json.JSONDecodeError, ValueError) as error:
         raise ValueError(f"{path} does not hold the weights of a ranker of captures: {error}") from None
+
+
+def _nets(weights: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Weights by net: where there are several, names begin with the number of the net."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, numbers in weights.items():
+        number, _, rest = name.partition(".")
+        net, inside = (number, rest) if number.isdigit() else ("", name)
+        found.setdefault(net, {})[inside] = numbers
+    return list(found.values())
 
 
 def save(path: Path, weights: Mapping[str, npt.NDArray[Any]], width: int, heads: int, layers: int) -> None:

@@ -4,7 +4,9 @@ The agent plays puzzles in the order of its own ranking and takes captures back 
 it has learned. So it finds out where the captures it tried lead, and remembers the positions with that. What a capture
 is worth is learned from there: all that was won behind it, or nothing if everything behind it failed; and if it was not
 tried, the reward it brings and what the best capture after it is worth, by the target network. No solver tells it
-anything. Read from top to bottom: the settings, the net, the memory, playing, learning, training.
+anything. Two nets learn from one memory, each from positions it draws itself, and take turns to play; in the end the
+mean of what they say ranks, for they seldom err together. Read from top to bottom: the settings, the net, the memory,
+playing, learning, training.
 
 A position is a graph of pieces (`native/learn/piece_graph.hpp`), so the same file trains a ranker for a board of any
 size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
@@ -12,7 +14,7 @@ size; the weights go to `rookery.learn.capture_ranker`, which needs no PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,7 +47,9 @@ class Settings:
     width: int = 64
     heads: int = 8
     layers: int = 4
-    steps: int = 9000
+    nets: int = 2
+    """Nets that learn side by side, a thread each; their mean ranks."""
+    steps: int = 7000
     """Gradient steps."""
     batch: int = 256
     """Positions a step, all with the same number of pieces."""
@@ -53,6 +57,9 @@ class Settings:
     """The highest; it rises over the first 100 steps and falls to nothing at the end."""
     max_pieces: int = 8
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
+    size_power: float = 3.0
+    """Puzzles with n pieces are drawn with chances in proportion to n to this power; small positions come up anyway, on
+    the way through large ones."""
     games: int = 32
     """Puzzles played before every step."""
     retried: float = 0.5
@@ -84,8 +91,8 @@ class Settings:
 
 
 SOLO_8X8 = Settings(
-    width=48, heads=6, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, games=12, max_solutions=0,
-    retried=0.0, epsilon=0.25, explore_every=1, patience=50, memory=40_000,
+    width=48, heads=6, nets=1, steps=11_000, batch=128, learning_rate=2e-3, max_pieces=14, size_power=1.0, games=12,
+    max_solutions=0, retried=0.0, epsilon=0.25, explore_every=1, patience=50, memory=40_000,
     reward_win=0.8, pools=("K" + 2 * "Q" + 4 * "RBN" + 6 * "P",), king=True,
 )  # fmt: skip
 """Settings for Solo Chess on 8x8."""
@@ -207,9 +214,9 @@ class Memory:
             self.seen[int(n)] = total
 
 
-def ranker_of(net: Net, settings: Settings) -> CaptureRanker:
-    """The net as the native searches take it."""
-    weights = {name: tensor.numpy().ravel() for name, tensor in net.state_dict().items()}
+def ranker_of(nets: Iterable[nn.Module], settings: Settings) -> CaptureRanker:
+    """The mean of nets as the native searches take it."""
+    weights = [{name: tensor.numpy().ravel() for name, tensor in net.state_dict().items()} for net in nets]
     return CaptureRanker(settings.width, settings.heads, settings.layers, weights)
 
 
@@ -241,11 +248,18 @@ def play(
     return Played(puzzles, straight, boards[allowed], good[allowed], tried[allowed])
 
 
+class Learner:
+    """A net, the target network that follows it, and what moves it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.net, self.target_net = Net(settings), Net(settings)
+        self.target_net.load_state_dict(self.net.state_dict())
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
+
+
 def learn(
     game: SolitaireChess,
-    net: Net,
-    target_net: Net,
-    optimizer: torch.optim.Optimizer,
+    learner: Learner,
     boards: Boards,
     good: Marks,
     tried: Marks,
@@ -271,14 +285,14 @@ def learn(
     if not known.all():
         after = Graphs(game, graphs.after[~known])
         with torch.no_grad():
-            best = after.best(torch.sigmoid(target_net(after)), without=settings.reward_dead_end)
+            best = after.best(torch.sigmoid(learner.target_net(after)), without=settings.reward_dead_end)
         targets[torch.from_numpy(~known)] = settings.reward_capture + best
-    loss = functional.binary_cross_entropy_with_logits(net(graphs), targets)
-    optimizer.zero_grad()
+    loss = functional.binary_cross_entropy_with_logits(learner.net(graphs), targets)
+    learner.optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
+    learner.optimizer.step()
     with torch.no_grad():
-        for mine, yours in zip(target_net.parameters(), net.parameters(), strict=True):
+        for mine, yours in zip(learner.target_net.parameters(), learner.net.parameters(), strict=True):
             mine.lerp_(yours, settings.target_rate)
     return float(loss.detach())
 
@@ -331,9 +345,9 @@ CHECKPOINT = 500
 
 def train(
     game: SolitaireChess, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
-) -> Iterator[tuple[dict[str, Any], Net]]:
-    """Learn from nothing; yields a row of metrics and the net every `CHECKPOINT` steps. The same seed gives the same
-    net on the same machine, whether the run was stopped on the way or not.
+) -> Iterator[tuple[dict[str, Any], nn.ModuleList]]:
+    """Learn from nothing; yields a row of metrics and the nets every `CHECKPOINT` steps. The same seed gives the same
+    nets on the same machine, whether the run was stopped on the way or not.
 
     A row has the mean loss, and the share of the puzzles that were solved with nothing taken back, although some
     captures were random.
@@ -344,46 +358,52 @@ def train(
     run = runs.Run(folder, KIND, described | {"seed": seed, "game": str(game.initial_state())}, resume)
     torch.set_num_threads(settings.threads)
     torch.manual_seed(seed)
-    net, target_net = Net(settings), Net(settings)
-    target_net.load_state_dict(net.state_dict())
-    optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
+    learners = [Learner(settings) for _ in range(settings.nets)]
+    parts: dict[str, nets.Part] = {}
+    for number, learner in enumerate(learners):
+        parts |= {f"net{number}": learner.net, f"target{number}": learner.target_net}
+        parts |= {f"optimizer{number}": learner.optimizer}
     memory, puzzles = Memory(settings.memory, game.rows * game.columns), Puzzles(game, settings)
     if (saved := run.load()) is not None:
-        nets.restore(saved, net=net, target=target_net, optimizer=optimizer)
+        nets.restore(saved, **parts)
         memory.restore(saved, run.rows[-1]["seen"])
         puzzles.restore(saved)
-    ranker = ranker_of(net, settings)
 
     def play_before(step: int) -> tuple[Played, np.random.Generator]:
         rng = np.random.default_rng([seed, step])  # a stream for every step: nothing to remember when a run stops
         most = 3 + int(min(1.0, 3 * step / settings.steps) * (settings.max_pieces - 3))
         sizes = np.arange(3, most + 1)
-        boards = puzzles.draw(int(rng.choice(sizes, p=sizes / sizes.sum())), rng)
+        chances = sizes**settings.size_power
+        boards = puzzles.draw(int(rng.choice(sizes, p=chances / chances.sum())), rng)
         explores = np.arange(len(boards)) % settings.explore_every == settings.explore_every - 1
         return play(game, ranker, boards, settings.epsilon * explores, settings, int(rng.integers(1 << 62))), rng
 
+    def learn_in(step: int, learner: Learner, rng: np.random.Generator) -> float:
+        for group in learner.optimizer.param_groups:
+            group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - step / settings.steps)
+        return learn(game, learner, *memory.sample(settings.batch, rng), settings, rng)
+
     losses, shares = [], []
-    with ThreadPoolExecutor(1) as other_core:
+    with ThreadPoolExecutor(settings.nets + 1) as threads:
         for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
-            for group in optimizer.param_groups:
-                group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 100) * (1 - step / settings.steps)
             if step % RENEWED == 0:
-                ranker = ranker_of(net, settings)
-                playing = other_core.submit(play_before, step)
+                ranker = ranker_of([learners[step // RENEWED % settings.nets].net], settings)
+                playing = threads.submit(play_before, step)
             played, rng = playing.result()
             memory.add(played.boards, played.good, played.tried)
             puzzles.put_back(played.puzzles[~played.straight])
             shares.append(float(played.straight.mean()))
+            rngs = [rng, *(np.random.default_rng([seed, step, number]) for number in range(1, settings.nets))]
+            learning = [threads.submit(learn_in, step, *pair) for pair in zip(learners, rngs, strict=True)]
             if (step + 1) % RENEWED and step + 1 < settings.steps:
-                playing = other_core.submit(play_before, step + 1)  # while this one learns
-            losses.append(learn(game, net, target_net, optimizer, *memory.sample(settings.batch, rng), settings, rng))
+                playing = threads.submit(play_before, step + 1)  # while these learn
+            losses += [learned.result() for learned in learning]
             if (step + 1) % CHECKPOINT == 0 or step + 1 == settings.steps:
                 row = {
                     "step": step + 1, "loss": round(float(np.mean(losses)), 4),
                     "solved": round(float(np.mean(shares)), 4),
                     "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
                 }  # fmt: skip
-                arrays = nets.arrays(net=net, target=target_net, optimizer=optimizer)
-                run.save(row, arrays | memory.arrays() | puzzles.arrays())
+                run.save(row, nets.arrays(**parts) | memory.arrays() | puzzles.arrays())
                 losses, shares = [], []
-                yield row, net
+                yield row, nn.ModuleList(learner.net for learner in learners)
