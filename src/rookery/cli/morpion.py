@@ -20,6 +20,7 @@ from rookery.cli.morpion_picture import picture
 from rookery.files import write_text
 from rookery.games import Overlay, morpion
 from rookery.games.morpion import RECORDS, UPPER_BOUNDS, MorpionState
+from rookery.search import ALPHA
 from rookery.search.morpion import Campaign, Method, Settings, longest_from
 
 Variant = Literal["5D", "5T", "4D", "4T"]
@@ -61,7 +62,7 @@ def search(
     variant: Variant = "5D",
     method: Method = "repair",
     level: int = 3,
-    alpha: float = 1.0,
+    alpha: float = ALPHA,
     runs: int | None = None,
     time: float | None = None,
     threads: int = 0,
@@ -81,7 +82,7 @@ def search(
         variant: Rules to play by.
         method: `repair` destroys and repairs parts of a grid; `nrpa`, `beam-nrpa` and `nmcs` are nested searches.
         level: A run makes 100 to the power of this many playouts; NMCS nests this deep.
-        alpha: How far one adaptation of NRPA goes; 0.5 is better on 5D.
+        alpha: How far one adaptation of NRPA goes.
         runs: Number of runs; one if there is no `--time` either.
         time: Seconds after which to stop.
         threads: Runs at a time; 0 means one for every core.

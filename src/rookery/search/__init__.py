@@ -64,12 +64,15 @@ class SearchRun:
 OnBest = Callable[[int, float, list[int]], None]
 """Called with run, score and actions of every game that is better than all before it, while the search goes on."""
 
+ALPHA = 0.5
+"""How far one adaptation of NRPA goes. The usual 1 averages less on Morpion Solitaire, at every level."""
+
 
 def nrpa(
     state: State,
     level: int = 3,
     iterations: int = 100,
-    alpha: float = 1.0,
+    alpha: float = ALPHA,
     beam: int = 1,
     runs: int = 1,
     seed: int = 0,

@@ -27,7 +27,7 @@ from rookery._native import Control
 from rookery.files import write_text
 from rookery.games import TERMINAL, load
 from rookery.games.morpion import RECORDS, Morpion, MorpionState, read, verify
-from rookery.search import OnBest, SearchRun, nmcs, nrpa
+from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
 
 Method = Literal["repair", "nrpa", "beam-nrpa", "nmcs"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -98,7 +98,7 @@ class Settings:
     level: int = 3
     seed: int = 0
     """Of the first run."""
-    alpha: float = 1.0
+    alpha: float = ALPHA
     """How far one adaptation of NRPA goes."""
 
     def __post_init__(self) -> None:
@@ -255,7 +255,7 @@ class Campaign:
         state = self.game.initial_state()
         for action in actions:
             state.apply(action)
-        alpha = "" if self.settings.alpha == 1 else f" --alpha {self.settings.alpha:g}"
+        alpha = f" --alpha {self.settings.alpha:g}" if self.settings.method.endswith("nrpa") else ""
         how = (
             f"found by rookery {__version__}: rookery search morpion --variant {self.settings.variant} "
             f"--method {self.settings.method} --level {self.settings.level} --seed {seed}{alpha}, "

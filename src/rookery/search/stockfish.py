@@ -10,6 +10,7 @@ Needs the extra `chess` (python-chess drives the engine) and an engine: Debian's
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -189,7 +190,8 @@ class Stockfish:
         if self._process is not None:
             program = self._process.transport.get_extra_info("subprocess")
             self._process.close()  # kills it
-            program.wait()
+            with contextlib.suppress(ChildProcessError):  # until it is gone; what it left is asyncio's to collect
+                os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
             self._process = None
 
 
