@@ -176,7 +176,6 @@ public:
     std::vector<ScoredMove> rank(const State& state) const {
         const PieceGraph graph(state);
         std::vector<ScoredMove> moves = nets_[0].rank(state, graph);
-        if (nets_.size() == 1) return moves;
         for (std::size_t i = 1; i < nets_.size(); ++i) {
             const std::vector<ScoredMove> others = nets_[i].rank(state, graph);
             for (std::size_t k = 0; k < moves.size(); ++k) moves[k].score += others[k].score;

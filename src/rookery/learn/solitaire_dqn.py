@@ -361,8 +361,8 @@ def train(
     learners = [Learner(settings) for _ in range(settings.nets)]
     parts: dict[str, nets.Part] = {}
     for number, learner in enumerate(learners):
-        parts |= {f"net{number}": learner.net, f"target{number}": learner.target_net}
-        parts |= {f"optimizer{number}": learner.optimizer}
+        named: dict[str, nets.Part] = {"net": learner.net, "target": learner.target_net, "optimizer": learner.optimizer}
+        parts |= {f"{name}{number}": part for name, part in named.items()}
     memory, puzzles = Memory(settings.memory, game.rows * game.columns), Puzzles(game, settings)
     if (saved := run.load()) is not None:
         nets.restore(saved, **parts)
