@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 import rookery
 from rookery import agents
+from rookery.exact.endgames import tables
 from rookery.exact.solitaire_chess import solve
 from rookery.exact.solitaire_puzzles import STUCK
 from rookery.web import plays
@@ -57,9 +58,7 @@ def test_a_search_shows_what_it_has_so_far(client: TestClient) -> None:
     thoughts = think(client, view, "minimax:depth=4")
     assert [thought["agent"] for thought in thoughts] == [f"minimax:depth={depth}" for depth in (1, 2, 3, 4)]
     assert [thought["final"] for thought in thoughts] == [False, False, False, True]
-    begin = time.perf_counter()
-    [known] = think(client, view, "minimax:depth=4")  # from memory
-    assert time.perf_counter() - begin < 0.1
+    [known] = think(client, view, "minimax:depth=4")  # from memory: nothing is shown before
     assert known == thoughts[-1]
 
 
@@ -118,6 +117,18 @@ def test_the_trainer_sees_what_a_move_is_worth(
     told = post(client, f"{view['id']}/judge", {"ply": 1})
     assert told["verdict"] == verdict
     assert words in told["text"]
+
+
+@pytest.mark.parametrize("variant", ["KRK", "KPK"])
+def test_an_endgame_begins_where_white_wins(client: TestClient, variant: str) -> None:
+    """Not with Black to take the rook: then the game would be over before the person has moved."""
+    starts = [create(client, "endgames", variant=variant, seed=seed)["position"] for seed in range(25)]
+    assert len(set(starts)) > 20
+    assert create(client, "endgames", variant=variant, seed=3)["position"] == starts[3]
+    for fen in starts:
+        state = rookery.load("endgames", variant).parse_state(fen)
+        assert state.player() == 0
+        assert (tables(variant).dtm(state) or 0) > 1
 
 
 def test_hints_for_the_other_games(client: TestClient) -> None:
@@ -222,7 +233,7 @@ def test_a_slow_agent_freezes_nothing_and_can_be_cancelled(server: Server) -> No
         begin = time.perf_counter()
         server.call(f"/plays/{view['id']}")
         times.append(time.perf_counter() - begin)
-    assert sorted(times)[2] < 0.5
+    assert sorted(times)[2] < 2  # a busy machine is slow; behind an endless search it would be a minute
     for connection, response in slow:
         response.close()
         connection.close()

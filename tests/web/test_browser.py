@@ -55,6 +55,7 @@ def open_page(browser: Any, server: Server) -> Iterator[OpenPage]:
         page.set_default_timeout(20_000)
         page.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
+        page.route("**/api/plays", with_seed)
         page.goto(f"{server.url}/{path}")
         page.wait_for_selector("h1")
         return page
@@ -65,8 +66,16 @@ def open_page(browser: Any, server: Server) -> Iterator[OpenPage]:
     assert problems == []
 
 
+def with_seed(route: Any) -> None:
+    """A new game is the same one in every run of the tests."""
+    if route.request.method == "POST":
+        route.continue_(post_data={"seed": 1} | route.request.post_data_json)
+    else:
+        route.continue_()
+
+
 def open_play(open_page: OpenPage, server: Server, body: dict[str, Any], **options: Any) -> tuple[Page, dict[str, Any]]:
-    view = server.call("/plays", body)
+    view = server.call("/plays", {"seed": 1} | body)
     page = open_page(f"#/play/{view['id']}", **options)
     return page, view
 

@@ -17,8 +17,10 @@ from tyro.conf import Positional
 from rookery import agents, arena, load
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
 from rookery.cli.morpion_picture import picture
+from rookery.exact.endgames import start_to_practise
 from rookery.files import write_text
 from rookery.games import TERMINAL, Game, State, play_chance
+from rookery.games.endgames import Endgames
 from rookery.games.morpion import MorpionState
 from rookery.statistics import bootstrap_interval, wilson_interval
 
@@ -45,7 +47,7 @@ def play(
     rules = load(game, variant)
     helper = agents.load(agent or _strongest(rules), rules)
     rng = random.Random(common.seed)
-    state = rules.parse_state(position) if position else rules.random_start(rng)
+    state = rules.parse_state(position) if position else _start(rules, rng)
     console = progress()
     played: list[str] = []
     history: list[tuple[State, int]] = []  # before each move of the person
@@ -87,6 +89,11 @@ def play(
                 console.print(f"{word!r} {what} here; enter `moves` for the list, or hint, undo, quit", markup=False)
     data = {"moves": played, "position": str(state), "returns": state.returns()}
     return Answer(data, lambda console: console.print(f"{len(played)} moves played"))
+
+
+def _start(game: Game, rng: random.Random) -> State:
+    """An endgame begins where White wins; other games begin anywhere."""
+    return start_to_practise(game, rng) if isinstance(game, Endgames) else game.random_start(rng)
 
 
 def _strongest(game: Game) -> str:

@@ -16,6 +16,7 @@ fifty-move rule (no mate here takes that long).
 
 from __future__ import annotations
 
+import random
 import struct
 import sys
 import zlib
@@ -201,6 +202,21 @@ def solve(state: EndgamesState) -> Solution:
         return Solution(None, moves, best(state, moves))
     moves = table.moves(state)
     return Solution(table.dtm(state), moves, best(state, moves))
+
+
+def start_to_practise(game: Endgames, rng: random.Random) -> EndgamesState:
+    """A random position in which White, to move, wins but does not mate at once.
+
+    Of all random positions some are drawn before they began: one in twenty of king and rook has Black to take the rook.
+
+    >>> state = start_to_practise(Endgames("KPK"), random.Random(1))
+    >>> state.player(), solve(state).dtm > 1
+    (0, True)
+    """
+    while True:
+        state = game.random_start(rng)
+        if state.player() == 0 and (solve(state).dtm or 0) > 1:
+            return state
 
 
 def table_of(state: EndgamesState) -> Table | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import random
+import secrets
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -167,20 +167,22 @@ class Site:
         game, variant = self._rules(fields)
         players = fields.texts("players", 2)
         position = fields.lines("position")
+        seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
         about: Row = {}
         if "puzzle" in fields:
             level = fields.text("puzzle")
             daily = level == "daily"
-            seed = int(_today().replace("-", "")) if daily else random.SystemRandom().randrange(2**31)
+            seed = int(_today().replace("-", "")) if daily else seed % 2**31
             made = await self.helpers.one(
                 {"task": "puzzle", "level": _daily_level() if daily else level, "seed": seed}, 30
             )
             position, variant = made["start"], made["variant"]
             game = plays.rules(game.name, variant)
             about = {"puzzle": level, "day": _today()} if daily else {"puzzle": level}
-        seed_given = fields.number("seed", 0, 2**53) if "seed" in fields else None
+        elif game.name == "endgames" and not position:
+            position = (await self.helpers.one({"task": "endgame", "variant": variant, "seed": seed}, 30))["start"]
         trained = self.runs.trained(game.name)
-        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed_given, trained)
+        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed, trained)
         self.store.add(play)
         return JSONResponse(self.view(play), 201)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -127,17 +126,16 @@ def replay(play: Play) -> Replay:
 
 
 def new_play(
-    game: Game, variant: str | None, players: list[str], position: str | None, about: dict[str, Any], seed: int | None,
+    game: Game, variant: str | None, players: list[str], position: str | None, about: dict[str, Any], seed: int,
     trained: Collection[str] = (),
 ) -> Play:  # fmt: skip
-    """A game from a position, or from a start drawn with the seed."""
+    """A game from a position, or from its start: for two the usual one, for one a start drawn with the seed."""
     check_players(players, game, trained)
-    seed = secrets.randbelow(2**53) if seed is None else seed
     play = Play(game.name, variant, "", seed, players, about=about)
     if position:
         play.start, play.actions = read_position(game, position)
         play.cursor = len(play.actions)
-    elif game.players == 2 and game.name not in words.SET_AT_RANDOM:
+    elif game.players == 2:
         play.start = str(game.initial_state())
     else:
         play.start = str(game.random_start(random.Random(f"{seed} start")))

@@ -22,9 +22,6 @@ BLURBS = {
     "tenten": "Place the pieces, clear rows and columns, stay alive.",
 }
 
-SET_AT_RANDOM = frozenset({"endgames"})
-"""Games for two that begin anywhere; other games for two begin at the beginning."""
-
 
 def title(game: Game) -> str:
     return TITLES.get(game.name, game.name.replace("-", " ").title())

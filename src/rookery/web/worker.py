@@ -24,7 +24,7 @@ from rookery.exact import endgames as exact_endgames
 from rookery.exact.solitaire_chess import solve
 from rookery.exact.solitaire_puzzles import LEVELS, STUCK, hints, make_puzzles, make_solo_puzzles
 from rookery.games import Overlay, State
-from rookery.games.endgames import EndgamesState
+from rookery.games.endgames import Endgames, EndgamesState
 from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
 from rookery.web.own_games import load_games
 from rookery.web.plays import replay, rules
@@ -211,8 +211,15 @@ def puzzle(request: Row) -> Iterator[Row]:
         raise ValueError(f"unknown level {level!r}; known levels: {', '.join(LEVELS)}, solo")
 
 
+def endgame(request: Row) -> Iterator[Row]:
+    """An endgame to win, by seed."""
+    game = rules("endgames", request["variant"])
+    assert isinstance(game, Endgames)
+    yield {"start": str(exact_endgames.start_to_practise(game, random.Random(request["seed"])))}
+
+
 TASKS: dict[str, Callable[[Row], Iterator[Row]]] = {
-    "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle,
+    "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle, "endgame": endgame,
 }  # fmt: skip
 
 
