@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
+
+# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that. Tests press Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -6,6 +6,7 @@ import gc
 import shutil
 import sqlite3
 import stat
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -182,3 +183,16 @@ def test_real_stockfish_mates_in_one_and_learning_uses_it(tmp_path: Path) -> Non
         [run] = train(near, Settings("stockfish"), engine.native(), matches=30)
         assert len(run.moves) == 30
         assert run.won.any()
+
+
+def test_a_program_that_forgets_to_close_the_engine_ends(fake, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    script = (
+        "import sys; from pathlib import Path; from rookery.games.endgames import Endgames;"
+        "from rookery.search.stockfish import Stockfish;"
+        "engine = Stockfish(path=sys.argv[1], cache=Path(sys.argv[2]));"
+        "print(engine.ask(Endgames().initial_state()).action); print(engine._process._protocol.transport.get_pid())"
+    )
+    command = [sys.executable, "-c", script, str(fake("obeys")), str(tmp_path / "c")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    assert not Path(f"/proc/{done.stdout.split()[1]}").exists()

@@ -42,7 +42,7 @@ def play(
         game: Name of a game.
         variant: Variant of the game.
         agent: Who gives hints and plays the other side; the strongest that is known if not given.
-        position: Where to start, in the game's text form; a start position drawn with `--seed` if not given.
+        position: Where to start, in the game's text form; drawn with `--seed` if not given, an endgame won for you.
     """
     rules = load(game, variant)
     helper = agents.load(agent or _strongest(rules), rules)

@@ -10,12 +10,13 @@ Needs the extra `chess` (python-chess drives the engine) and an engine: Debian's
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shutil
 import sqlite3
 import sys
 import threading
+import weakref
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -81,7 +82,7 @@ class Stockfish:
         self.path = find_engine(path)
         self.asked = 0
         """Positions the engine itself had to search."""
-        self._process: chess.engine.SimpleEngine | None = None
+        self._process: _Process | None = None
         self._version: str | None = None
         self._game = Endgames()
         self._lock = threading.Lock()
@@ -93,7 +94,7 @@ class Stockfish:
     def version(self) -> str:
         """The engine's name and version, as it says itself."""
         if self._version is None:
-            self._version = self._started().id.get("name", self.path.name)
+            self._version = self._started().name or self.path.name
         return self._version
 
     def ask(self, state: EndgamesState) -> EngineAnswer:
@@ -140,18 +141,7 @@ class Stockfish:
         strong = bool(board.occupied_co[chess.WHITE] & ~board.kings)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                engine = self._started()
-                searching = engine.protocol.play(
-                    board, chess.engine.Limit(depth=self.depth), game=object(), info=chess.engine.INFO_SCORE
-                )
-                # SimpleEngine.play would wait for ever.
-                limited = asyncio.wait_for(searching, self.timeout)
-                future = asyncio.run_coroutine_threadsafe(limited, engine.protocol.loop)
-                try:
-                    result = future.result()
-                except KeyboardInterrupt:
-                    future.cancel()
-                    raise
+                result = self._started().play(board, self.depth, self.timeout)
                 if result.move is None or "score" not in result.info:
                     raise chess.engine.EngineError("it gave no move or no evaluation")
                 break
@@ -170,29 +160,75 @@ class Stockfish:
         assert result.move is not None
         return result.move.uci(), mate is not None, mate if mate is not None else score.score(mate_score=0)
 
-    def _started(self) -> chess.engine.SimpleEngine:
+    def _started(self) -> _Process:
         if self._process is None:
             try:
                 import chess.engine
             except ImportError:
                 raise EngineError("driving an engine needs python-chess: pip install 'rookery[chess]'") from None
             try:
-                # A process group of its own: Ctrl-C is for us, not for the engine.
-                self._process = chess.engine.SimpleEngine.popen_uci(
-                    str(self.path), timeout=min(self.timeout, 20.0), setpgrp=True
-                )
+                self._process = _Process(self.path, min(self.timeout, 20.0))
             except (chess.engine.EngineError, TimeoutError, OSError) as error:
                 reason = str(error) or "it did not say that it is ready"
                 raise EngineError(f"the engine {self.path} does not start: {reason}") from None
+            self._end = weakref.finalize(self, self._process.close)  # at the latest when the program ends
         return self._process
 
     def _stop(self) -> None:
         if self._process is not None:
-            program = self._process.transport.get_extra_info("subprocess")
-            self._process.close()  # kills it
-            with contextlib.suppress(ChildProcessError):  # until it is gone; what it left is asyncio's to collect
-                os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+            self._end()
             self._process = None
+
+
+class _Process:
+    """A running engine. Unlike python-chess's own, its thread does not keep a program alive that forgot to close it."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._ready: Future[tuple[chess.engine.UciProtocol, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=self._run, args=(path, timeout), name=f"engine {path}", daemon=True)
+        self._thread.start()
+        self._protocol, self._end = self._ready.result()
+
+    def _run(self, path: Path, timeout: float) -> None:
+        try:
+            asyncio.run(self._live(path, timeout))
+        except Exception as error:
+            self._ready.set_exception(error)
+
+    async def _live(self, path: Path, timeout: float) -> None:
+        import chess.engine
+
+        # A process group of its own: Ctrl-C is for us, not for the engine.
+        transport, protocol = await chess.engine.UciProtocol.popen(str(path), setpgrp=True)
+        try:
+            await asyncio.wait_for(protocol.initialize(), timeout)
+            end = asyncio.Event()
+            self._ready.set_result((protocol, end))
+            await end.wait()
+        finally:
+            transport.close()  # kills it
+            await asyncio.wait([protocol.returncode])  # until it is gone
+
+    @property
+    def name(self) -> str:
+        return self._protocol.id.get("name", "")
+
+    def play(self, board: chess.Board, depth: int, timeout: float) -> chess.engine.PlayResult:
+        """The engine's move, or a TimeoutError."""
+        import chess.engine
+
+        limit = chess.engine.Limit(depth=depth)
+        searching = self._protocol.play(board, limit, game=object(), info=chess.engine.INFO_SCORE)
+        future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(searching, timeout), self._protocol.loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        self._protocol.loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
 
 
 def cache_file() -> Path:
