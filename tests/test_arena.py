@@ -8,6 +8,7 @@ import pytest
 from examples.tic_tac_toe import TicTacToe
 
 from rookery import agents, arena, load
+from rookery.cli import main
 from rookery.games import State
 from rookery.games.checkers import parse_pdn
 from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
@@ -181,6 +182,17 @@ def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     )
     assert data["moves"] == ["1x1@r1c3"]
     assert str(data["position"]).startswith(".../.../...")
+
+
+def test_the_terminal_shows_a_board_with_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda *_: "quit")
+    with pytest.raises(SystemExit):
+        main(["play", "endgames", "--position", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"])
+    shown = [line.strip() for line in capsys.readouterr().err.splitlines()]
+    assert "You play White. Enter a move, or: hint, moves, undo, quit." in shown
+    assert {"5  . . . . k . . .", "1  R . . . K . . .", "a b c d e f g h"} <= set(shown)
 
 
 def test_play_against_an_agent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

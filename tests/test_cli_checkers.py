@@ -59,7 +59,6 @@ def test_explain_in_json(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["train", "checkers", "q-table", "--epsilon", "2", "--out", "{tmp}/b"], "epsilon must be from 0 to 1"),
         (["train", "checkers", "dqn", "--steps", "0", "--out", "{tmp}/c"], "the number of steps must be at least 1"),
-        (["train", "checkers", "dqn", "--resume", "--out", "{tmp}/c"], "--resume is for q-table"),
         (["merge", "checkers", "{tmp}/a", "--out", "{tmp}/x.npz"], "name at least two tables"),
         (["merge", "checkers", "{tmp}/no", "{tmp}/none", "--out", "{tmp}/x.npz"], "there is no Q-table in"),
         (["explain", "checkers", "B:W1:B5", "--agent", "psv"], "a man cannot stand on its king row"),

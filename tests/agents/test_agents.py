@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import random
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import rookery
 from rookery import agents
-from rookery.games import CHANCE, TERMINAL
+from rookery.games import CHANCE, TERMINAL, play_chance
 from tests.oracles.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
@@ -50,6 +51,44 @@ def test_minimax_is_not_offered_where_there_is_chance() -> None:
     assert "minimax" not in agents.names(rookery.load("tenten"))
 
 
+DEEP = {("checkers", "dqn"), ("morpion", "net")}  # need PyTorch
+VARIANTS = [(game, variant) for game in rookery.GAMES for variant in rookery.load(game).variants]
+
+
+@pytest.mark.parametrize(("game", "variant"), VARIANTS)
+def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: str) -> None:
+    rules = rookery.load(game, variant)
+    offered = agents.ready(rules)
+    assert "best" in offered
+    for name in offered:
+        if name == "stockfish" and find_spec("chess") is None:
+            continue
+        if (game, name) in DEEP and find_spec("torch") is None:
+            continue
+        rng = random.Random(1)
+        # The oracle of checkers knows endings only.
+        state = (
+            rules.parse_state("B:WK30:BK1,K2") if (game, name) == ("checkers", "oracle") else rules.random_start(rng)
+        )
+        play_chance(state, rng)
+        assert agents.load(name, rules).choose(state, rng) in state.legal_actions()
+
+
+@pytest.mark.parametrize("variant", ["3x3-three", "4x4-seven", "5x5-full"])
+def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -> None:
+    """Endless, 27,601 and 28.83 mean rounds are the greatest possible; random play lasts about ten."""
+    rules = rookery.load("tenten", variant)
+    agent, rng, rounds = agents.load("best", rules), random.Random(1), []
+    for _ in range(1 if variant != "5x5-full" else 200):
+        state = rules.initial_state()
+        while state.player() != TERMINAL and state.rounds < 1000:
+            play_chance(state, rng)
+            if state.player() != TERMINAL:
+                state.apply(agent.choose(state, rng))
+        rounds.append(state.rounds)
+    assert sum(rounds) / len(rounds) > (22 if variant == "5x5-full" else 900)
+
+
 @pytest.mark.parametrize(
     ("game", "variant", "agent", "shipped", "name"),
     [
@@ -59,12 +98,13 @@ def test_minimax_is_not_offered_where_there_is_chance() -> None:
         ("morpion", "5D", "net", "morpion/5D.safetensors", "model.safetensors"),
         ("checkers", None, "q-table", "checkers/q-table.npz", "model.npz"),
         ("checkers", None, "td", "checkers/td.npz", "model.npz"),
+        ("checkers", None, "dqn", "checkers/dqn.npz", "model.npz"),
     ],
 )
 def test_the_folder_of_a_run_is_as_good_as_its_file(
     tmp_path: Path, game: str, variant: str | None, agent: str, shipped: str, name: str
 ) -> None:
-    if game == "morpion":
+    if (game, agent) in DEEP:
         pytest.importorskip("torch")
     shutil.copy(Path(rookery.__file__).parent / "models" / shipped, tmp_path / name)
     rules = rookery.load(game, variant)

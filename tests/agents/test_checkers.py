@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery import agents
-from rookery.agents.checkers import SHIPPED, QTableAgent, draw_vote
+from rookery.agents.checkers import MODELS, QTableAgent, draw_vote
 from rookery.arena import play_match
 from rookery.games.checkers import Checkers, CheckersState, encode_action, parse_action
 from rookery.learn.q_table import QTable, Vote
@@ -25,13 +25,13 @@ def test_agents_value_and_explain_every_legal_move(name: str, state: CheckersSta
     assert set(why.values) == set(agent.values(state)) == set(state.legal_actions())
     assert why.values[why.action] == max(why.values.values())
     assert agent.choose(state, random.Random(1)) in why.values
-    met = QTable.load(SHIPPED).values(state) is not None
+    met = QTable.load(MODELS / "q-table.npz").values(state) is not None
     assert why.reasons[0].startswith("met in training" if met else "never met in training")
 
 
 def test_the_shipped_table_plays_its_values() -> None:
     state = GAME.initial_state()
-    values = QTable.load(SHIPPED).values(state)
+    values = QTable.load(MODELS / "q-table.npz").values(state)
     assert values is not None
     assert all(values.values()), "every first move was tried"
     for name in ("q-table", "psv"):
@@ -89,7 +89,7 @@ def test_the_drawing_of_a_rotated_vote_lies_on_the_prior_board_as_it_was() -> No
         ("psv:symmetries=3", "symmetries is 1"),
         ("q-table:fallback=luck", "unknown fallback 'luck'; known fallbacks: random, psv, keep-training"),
         ("psv:depth=3", "does not take the settings"),
-        ("dqn", "name a trained net as dqn:FOLDER"),
+        ("dqn:nowhere", "there is no net in nowhere; `rookery train checkers dqn` writes one"),
     ],
 )
 def test_bad_names_are_refused(name: str, sentence: str) -> None:

@@ -79,7 +79,8 @@ def test_every_shipped_model_says_how_it_was_made() -> None:
 
 def test_boards_without_shipped_weights_are_refused() -> None:
     with pytest.raises(
-        ValueError, match="no weights of 'ntuple' are shipped for 3x3-three, only for: 10x10, 10x10-no-3x3"
+        ValueError,
+        match="no weights of 'ntuple' are shipped for 3x3-three, only for: 10x10, 10x10-no-3x3, 4x4-seven, 5x5",
     ):
         agents.load("ntuple", load("tenten", "3x3-three"))
     with pytest.raises(ValueError, match="does not take the settings"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -120,6 +121,29 @@ def test_training_can_be_saved_and_repeated(tmp_path: Path) -> None:
     results = dqn.play_against_random(loaded, GAME, 20, 1)
     assert (results == dqn.play_against_random(loaded, GAME, 20, 1)).all()
     assert set(results) <= {-1, 0, 1}
+
+
+def test_a_stopped_training_goes_on_to_the_same_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dqn, "CHECKPOINT_EVERY", 100)
+    settings = dqn.Settings(width=16, games=8, batch=16, memory=2000)
+    whole = list(dqn.train(GAME, settings, tmp_path / "whole", 400, seed=4))
+    stopped = dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4)
+    for row in stopped:
+        if row.steps == 200:
+            break
+    stopped.close()
+    assert not (tmp_path / "stopped" / "model.npz").exists()
+    rest = list(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4, resume=True))
+    assert [(row.steps, row.games, row.loss) for row in rest] == [(r.steps, r.games, r.loss) for r in whole[1:]]
+    nets = [dqn.load(tmp_path / name).state_dict() for name in ("whole", "stopped")]
+    assert all(dqn.torch.equal(nets[0][key], nets[1][key]) for key in nets[0])
+    metrics = (tmp_path / "stopped" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in metrics] == [100, 200, 300, 400]
+    with pytest.raises(ValueError, match="--resume"):
+        next(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4))
+    with pytest.raises(ValueError, match="seed=4, not 5"):
+        next(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=5, resume=True))
+    assert [row.steps for row in dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4, resume=True)] == [400]
 
 
 def test_files_that_are_no_nets_are_refused(tmp_path: Path) -> None:

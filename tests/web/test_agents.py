@@ -252,4 +252,4 @@ def test_every_offered_agent_is_known() -> None:
         game = rookery.load(name)
         for agent in plays.offered_agents(game):
             assert plays.check_agent(agent, game) == agent
-        assert {agent.split(":")[0] for agent in plays.offered_agents(game)} == set(agents.names(game))
+        assert {agent.split(":")[0] for agent in plays.offered_agents(game)} == set(agents.ready(game))

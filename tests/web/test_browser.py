@@ -349,6 +349,21 @@ def test_a_position_is_set_up_by_touch(open_page: OpenPage) -> None:
     playwright.expect(page.locator("#notation")).to_have_value("8/8/8/4k3/8/8/8/R2K4 b - - 0 1")
 
 
+def test_only_agents_that_play_a_variant_are_offered_for_it(open_page: OpenPage) -> None:
+    page = open_page("#/new/tenten")
+    seat = page.get_by_label("Who plays")
+    assert seat.locator("option[value=linear]").count() == 1
+    assert seat.locator("option[value=oracle]").count() == 0
+    seat.select_option("best")
+    page.get_by_label("Variant").select_option("4x4-seven")
+    assert seat.locator("option[value=linear]").count() == 0
+    assert seat.locator("option[value=oracle]").count() == 1
+    assert seat.input_value() == "best"
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Step").click()
+    expect_played(page, 1)
+
+
 def test_a_wrong_position_says_what_is_wrong(open_page: OpenPage) -> None:
     page = open_page("#/new/tenten")
     page.get_by_label("Position, in the notation").fill("###")

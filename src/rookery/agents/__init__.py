@@ -62,10 +62,19 @@ OF_GAME: dict[str, dict[str, Factory]] = {
     "tenten": {
         "greedy": lambda game, **settings: tenten_greedy.GreedyAgent(**settings),
         "oracle": tenten_oracle.load,
-        **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple", "best")},
+        **{name: partial(tenten_learned.load, name) for name in ("lspi", "linear", "ntuple")},
+        "best": tenten_learned.load_best,
     },
 }
 """Agents for one game only, by the game's name and then their own."""
+
+NEEDS: dict[tuple[str, str], Callable[[Any], bool]] = {
+    ("morpion", "net"): lambda game: game.variant == "5D",
+    ("solitaire-chess", "taught"): lambda game: not game.max_captures,
+    ("tenten", "oracle"): tenten_oracle.solves,
+    **{("tenten", name): partial(tenten_learned.ships, name) for name in ("lspi", "linear", "ntuple")},
+}
+"""Agents, by game and name, that come ready for some of the game's variants only."""
 
 
 def names(game: Game) -> list[str]:
@@ -74,6 +83,16 @@ def names(game: Game) -> list[str]:
     if game.initial_state().player() == CHANCE:
         unfit.add("minimax")
     return [name for name in GENERIC if name not in unfit] + list(OF_GAME.get(game.name, {}))
+
+
+def ready(game: Game) -> list[str]:
+    """The agents that play this variant of the game as they come; others of `names` need a file of yours.
+
+    >>> import rookery
+    >>> "oracle" in ready(rookery.load("tenten")), "oracle" in ready(rookery.load("tenten", "4x4-seven"))
+    (False, True)
+    """
+    return [name for name in names(game) if (need := NEEDS.get((game.name, name))) is None or need(game)]
 
 
 def load(name: str, game: Game, path: Path | None = None) -> Agent:
@@ -106,4 +125,4 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "ValueAgent", "load", "names"]
+__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "ValueAgent", "load", "names", "ready"]

@@ -28,7 +28,7 @@ from rookery.learn.q_table import FALLBACKS, KEEP_TRAINING, QTable, Vote
 if TYPE_CHECKING:
     from rookery.learn.checkers_dqn import Net
 
-SHIPPED = Path(__file__).parents[1] / "models" / "checkers" / "q-table.npz"
+MODELS = Path(__file__).parents[1] / "models" / "checkers"
 
 
 @lru_cache(maxsize=2)
@@ -157,14 +157,15 @@ class DqnAgent(ValueAgent):
 def load_table(default: str, /, path: str | None = None, **settings: Any) -> QTableAgent:
     """With the fallback `default` unless the settings name another. `path` is a file or folder of `rookery train
     checkers q-table`; without it the shipped table is used."""
-    return QTableAgent(_load(SHIPPED if path is None else Path(path)), **{"fallback": default} | settings)
+    return QTableAgent(
+        _load(MODELS / "q-table.npz" if path is None else Path(path)), **{"fallback": default} | settings
+    )
 
 
 def load_dqn(path: str | None = None) -> DqnAgent:
-    if path is None:
-        raise ValueError("name a trained net as dqn:FOLDER; `rookery train checkers dqn` makes one")
+    """With the net in a file or folder of `rookery train checkers dqn`; without it the shipped one."""
     try:
         from rookery.learn import checkers_dqn
     except ImportError as error:
         raise ValueError(f"the agent 'dqn' needs PyTorch: pip install 'rookery[deep]' ({error})") from None
-    return DqnAgent(checkers_dqn.load(Path(path)))
+    return DqnAgent(checkers_dqn.load(MODELS / "dqn.npz" if path is None else Path(path)))

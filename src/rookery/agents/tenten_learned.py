@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rookery.agents import tenten_oracle
 from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
+from rookery.agents.generic import MctsAgent
 from rookery.games import Overlay, State, draw
 from rookery.games.tenten import PIECE_SETS, TenTen, TenTenState
 from rookery.learn import cross_entropy, lspi, ntuple
@@ -20,8 +22,9 @@ Halves = tuple[int, int]
 
 
 def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """`lspi`, `linear`, `ntuple` or `best`, with the weights in `path` or those shipped for this board and pieces."""
-    method = "ntuple" if name == "best" else name
+    """`lspi`, `linear` or `ntuple`, with the weights in `path` or those shipped for this board and pieces; `ahead` is
+    `ntuple` that looks at the next pieces, too."""
+    method = "ntuple" if name == "ahead" else name
     file = Path(path) if path is not None else _shipped(method, game)
     if file.is_dir():  # of a run
         file /= "model.npz"
@@ -30,19 +33,38 @@ def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> A
     if name == "linear":
         return LinearAgent(cross_entropy.load(file, game), **settings)
     network = ntuple.load(file, game)
-    return LookAheadAgent(network, **settings) if name == "best" else NTupleAgent(network, **settings)
+    return LookAheadAgent(network, **settings) if name == "ahead" else NTupleAgent(network, **settings)
 
 
-def _shipped(method: str, game: TenTen) -> Path:
+def load_best(game: TenTen, path: str | None = None, **settings: Any) -> Agent:
+    """The oracle on small boards; the network that looks ahead where weights are shipped or in `path`; else search."""
+    if path is None and not settings:
+        if tenten_oracle.solves(game):
+            return tenten_oracle.load(game)
+        if not ships("ntuple", game):
+            return MctsAgent()
+    return load("ahead", game, path, **settings)
+
+
+def ships(method: str, game: TenTen) -> bool:
+    """Are there weights of the method for this board and these pieces?"""
+    return _file(method, game).exists()
+
+
+def _file(method: str, game: TenTen) -> Path:
     pieces = dict(zip(game.piece_names, game.weights, strict=True))
     names = [name for name, known in PIECE_SETS.items() if dict(known) == pieces]
     variant = f"{game.rows}x{game.columns}" + ("" if names == ["full"] else f"-{names[0]}" if names else "-own")
-    file = SHIPPED / f"{method}-{variant}.npz"
+    return SHIPPED / f"{method}-{variant}.npz"
+
+
+def _shipped(method: str, game: TenTen) -> Path:
+    file = _file(method, game)
     if not file.exists():
         known = ", ".join(sorted(f.stem.removeprefix(f"{method}-") for f in SHIPPED.glob(f"{method}-*.npz")))
         raise ValueError(
-            f"no weights of {method!r} are shipped for {variant}, only for: {known or 'nothing'}; train some with "
-            f"`rookery train tenten {method}` and name the file as {method}:FILE"
+            f"no weights of {method!r} are shipped for {file.stem.removeprefix(f'{method}-')}, only for: "
+            f"{known or 'nothing'}; train some with `rookery train tenten {method}` and name the file as {method}:FILE"
         )
     return file
 

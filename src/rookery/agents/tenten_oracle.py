@@ -39,18 +39,27 @@ class OracleAgent(ValueAgent):
         return Explanation(ranked[0], values, reasons, Overlay(values=values))
 
 
+def solves(game: TenTen) -> bool:
+    """Is the game solved at once?"""
+    return game.rows * game.columns <= SOLVED_AT_ONCE and game.hand == 1
+
+
 def load(
-    game: TenTen, path: str | None = None, objective: str = "survival", discount: float | None = None
+    game: TenTen, path: str | None = None, objective: str | None = None, discount: float | None = None
 ) -> OracleAgent:
-    """The oracle of a board: from the file that `rookery solve tenten --out` wrote, or solved now if small. The paper's
-    value iteration is `oracle:objective=r1,discount=0.8`."""
+    """The oracle of a board: from the file that `rookery solve tenten --out` wrote, or solved now if small.
+
+    Its aim is to survive; where that can be done for ever, the paper's r1 with a discount of 0.99. The paper's value
+    iteration is `oracle:objective=r1,discount=0.8`.
+    """
     if path is not None:
         return OracleAgent(exact.load(Path(path), game))
-    cells = game.rows * game.columns
-    if cells > SOLVED_AT_ONCE or game.hand != 1:
+    if not solves(game):
         raise ValueError(
-            f"the oracle solves boards of up to {SOLVED_AT_ONCE} cells with one piece in the hand at once, and this "
-            f"one has {cells} cells; write a table with 'rookery solve tenten --size N --out FILE' and load it with "
-            "'oracle:FILE'"
+            f"the oracle solves boards of up to {SOLVED_AT_ONCE} cells with one piece in the hand at once; this one "
+            f"has {game.rows * game.columns} cells and a hand of {game.hand}; write a table with 'rookery solve tenten "
+            "--size N --out FILE' and load it with 'oracle:FILE'"
         )
+    if objective is None:
+        objective, discount = ("r1", discount or 0.99) if exact.endless(game) else ("survival", discount)
     return OracleAgent(exact.solve(game, objective, discount))

@@ -54,7 +54,7 @@ def train(
         steps: dqn: gradient steps; 10,000 take about two minutes.
         generations: td: generations of self-play; 100 take about four minutes on two cores.
         out: Folder of the run; runs/checkers-METHOD if not given.
-        resume: q-table, td: go on with the run in the folder, which ends as it would have.
+        resume: Go on with the run in the folder, which ends as it would have.
         variant: Variant of the game: what draws it.
     """
     game = load("checkers", variant)
@@ -108,15 +108,13 @@ def _bar() -> Progress:
 def _train_dqn(game: Checkers, steps: int, folder: Path, resume: bool, seed: int) -> Answer:
     if steps < 1:
         raise ValueError(f"the number of steps must be at least 1, and is {steps}")
-    if resume:
-        raise ValueError("--resume is for q-table: a net is trained in one go")
     try:
         from rookery.learn import checkers_dqn
     except ImportError as error:
         raise ValueError(f"training needs PyTorch: pip install 'rookery[deep]' ({error})") from None
     with _bar() as bar:
         task = bar.add_task("learning", total=steps)
-        for row in checkers_dqn.train(game, checkers_dqn.Settings(), folder, steps, seed):
+        for row in checkers_dqn.train(game, checkers_dqn.Settings(), folder, steps, seed, resume):
             text = f"learning: {row.games:,} games, loss {row.loss:.4f}"
             bar.update(task, completed=row.steps, description=text)
         bar.update(task, description="playing against random")

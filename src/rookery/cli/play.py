@@ -51,6 +51,8 @@ def play(
     console = progress()
     played: list[str] = []
     history: list[tuple[State, int]] = []  # before each move of the person
+    side = f"You play {rules.sides[0]}. " if rules.players == 2 else ""
+    console.print(f"{side}Enter a move, or: hint, moves, undo, quit.")
     while True:
         play_chance(state, rng)
         if state.player() == TERMINAL:
@@ -114,18 +116,19 @@ def _moves_named(state: State, word: str) -> list[int]:
 
 
 def _print_board(console: Console, state: State) -> None:
-    """As the game draws it for the terminal, else rows on lines of their own where the text form joins them by `/`."""
+    """As the game draws it for the terminal, else its text form."""
     console.print()
     if isinstance(state, MorpionState):
         console.print(picture(state))
         return
-    board, _, rest = str(state).partition(" ")
     if hasattr(state, "text_board"):
-        board, rest = state.text_board().replace("\n", "/"), board
-    for row in board.split("/"):
-        console.print(f"  {row}", markup=False, highlight=False)
-    if rest:
-        console.print(f"  {rest}", markup=False, highlight=False)
+        lines = state.text_board().split("\n")
+        if state.game.players == 2:
+            lines += ["", str(state)]
+    else:  # rows on lines of their own
+        lines = str(state).replace(" ", "/").split("/")
+    for line in lines:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def explain(

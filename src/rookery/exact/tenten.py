@@ -330,6 +330,15 @@ def _tolerance(values: Values) -> float:
     return 1e-13 if values.dtype == np.float64 else 1e-6
 
 
+def endless(game: TenTen, threads: int = 0, control: Control | None = None) -> bool:
+    """Can the board be survived for ever, whatever pieces come?
+
+    >>> endless(TenTen(3, 3, "three")), endless(TenTen(3, 3, "seven"))
+    (True, False)
+    """
+    return bool(native.endless(game.rules, np.empty(0, np.uint32), threads, control))
+
+
 def solve(
     game: TenTen,
     objective: str = "survival",
@@ -364,7 +373,7 @@ def solve(
     if precision is None:
         precision = 1e-9 if store.values.dtype == np.float64 else 1e-5
     if discount == 1:
-        if native.endless(game.rules, np.empty(0, np.uint32), threads, control):
+        if endless(game, threads, control):
             raise ValueError("the best play on this board survives for ever, so totals without discount are infinite")
         value, bound, scale = _solve_undiscounted(game, objective, store, precision, threads, progress, control)
     else:

@@ -76,6 +76,23 @@ def text_board(text: str) -> str:
     return canvas.render()
 
 
+def labelled(cells: Sequence[str], rows: Sequence[str], columns: Sequence[str]) -> str:
+    """A board for the terminal, with the names of its rows and columns.
+
+    >>> print(labelled("K..q", ["2", "1"], ["a", "b"]))
+    2  K .
+    1  . q
+       a b
+    """
+    wide = max(map(len, [*cells, *columns]))
+    start = max(map(len, rows)) + 2
+    lines = []
+    for i, row in enumerate([*rows, ""]):
+        here = cells[i * len(columns) : (i + 1) * len(columns)] or columns
+        lines.append(row.ljust(start) + " ".join(cell.ljust(wide) for cell in here))
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
     """Signed numbers as bars to the right and to the left of a line."""
     canvas = Canvas(13.5, 0.7 * len(rows) + 0.6, title)

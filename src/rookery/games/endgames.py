@@ -197,6 +197,11 @@ class EndgamesState(_native.chess_endgame.State):
     def __repr__(self) -> str:
         return f"<EndgamesState {self}>"
 
+    def text_board(self) -> str:
+        """The board for the terminal: White's men in capitals."""
+        cells = [self.letters[8 * row + column] for row in reversed(range(8)) for column in range(8)]
+        return draw.labelled(cells, "87654321", "abcdefgh")
+
     def svg(self, overlay: Overlay | None = None) -> str:
         canvas = draw.Canvas(9, 9, f"Chess endgame {self}")
 

@@ -153,6 +153,13 @@ class SolitaireChessState(_native.solitaire_chess.State):
     def __repr__(self) -> str:
         return f"<SolitaireChessState {self}>"
 
+    def text_board(self) -> str:
+        """The board for the terminal; a number behind a piece says how often it has captured, where that is limited."""
+        game = self.game
+        cells = [_LETTERS[kind] + (str(n) if n else "") for kind, n in zip(self.kinds, self.captures, strict=True)]
+        ranks = [str(rank) for rank in range(game.rows, 0, -1)]
+        return draw.labelled(cells, ranks, "abcdefgh"[: game.columns])
+
     def svg(self, overlay: Overlay | None = None) -> str:
         game = self.game
         canvas = draw.Canvas(game.columns + 1, game.rows + 1, f"Solitaire Chess {self}")

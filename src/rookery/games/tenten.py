@@ -18,6 +18,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native
@@ -172,6 +173,28 @@ class TenTenState(_native.tenten.State):
     def __repr__(self) -> str:
         return f"<TenTenState {self}>"
 
+    def text_board(self) -> str:
+        """The board for the terminal, and under it the pieces in the hand.
+
+        >>> print(TenTen(3, 3, "seven").parse_state("##./.#./... 2x1").text_board())
+        r1  #  #  .
+        r2  .  #  .
+        r3  .  .  .
+            c1 c2 c3
+        <BLANKLINE>
+        2x1
+        #
+        #
+        """
+        game, filled = self.game, set(self.cells)
+        cells = [".#"[cell in filled] for cell in range(game.rows * game.columns)]
+        names = [[f"{letter}{i + 1}" for i in range(n)] for letter, n in (("r", game.rows), ("c", game.columns))]
+        hand = [[game.piece_names[piece], *_text_piece(game.shapes[piece])] for piece in self.hand if piece >= 0]
+        lines = zip_longest(*hand, fillvalue="")
+        wide = max((len(line) for piece in hand for line in piece), default=0) + 3
+        shown = "\n".join("".join(part.ljust(wide) for part in line).rstrip() for line in lines)
+        return f"{draw.labelled(cells, *names)}\n\n{shown}"
+
     def svg(self, overlay: Overlay | None = None) -> str:
         rows, columns, filled = self.game.rows, self.game.columns, set(self.cells)
         tray = 2.6
@@ -201,6 +224,11 @@ class TenTenState(_native.tenten.State):
 
 _BLOCK = "#5d7f9c"
 _HAND_BLOCK = "#b4532a"
+
+
+def _text_piece(shape: Sequence[tuple[int, int]]) -> list[str]:
+    rows, columns = (1 + max(cell[i] for cell in shape) for i in (0, 1))
+    return [" ".join(" #"[(row, column) in shape] for column in range(columns)).rstrip() for row in range(rows)]
 
 
 def _draw_piece(canvas: draw.Canvas, x: float, y: float, shape: Sequence[tuple[int, int]]) -> None:

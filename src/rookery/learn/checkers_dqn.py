@@ -9,10 +9,10 @@ Read from top to bottom: settings, positions as arrays, the net, the memory, pla
 
 from __future__ import annotations
 
-import itertools
+import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from rookery.learn import runs
 
 KIND = "checkers dqn"
 MODEL = "model.npz"
+CHECKPOINT_EVERY = 1000
+"""Steps; about ten seconds."""
 Bits = npt.NDArray[np.uint8]
 
 
@@ -182,7 +184,7 @@ class Progress:
 
 
 class Trainer:
-    """The same seed and number of steps give the same net on the same machine."""
+    """The same seed and number of steps give the same net on the same machine, stopped and resumed or not."""
 
     def __init__(self, game: Checkers, settings: Settings, seed: int) -> None:
         torch.set_num_threads(1)
@@ -193,7 +195,12 @@ class Trainer:
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.learning_rate)
         self.memory = Memory(settings.memory)
         self.states = [game.initial_state() for _ in range(settings.games)]
-        self.finished = 0
+        self.played: list[list[int]] = [[] for _ in self.states]
+        """The actions that led to each state."""
+        self.losses: list[float] = []
+        """Of the last steps."""
+        self.steps = self.finished = 0
+        self.seconds = 0.0
 
     def play(self) -> None:
         """One move in every game; a finished one begins again."""
@@ -201,29 +208,68 @@ class Trainer:
             state = self.states[i]
             before, side = state.key(), state.side
             state.apply(action)
+            self.played[i].append(action)
             over = state.player() < 0
             result = state.returns()[side] if over else None
             self.memory.add(before, move_number(action, side), state.key(), result)
             if over:
-                self.states[i] = self.game.initial_state()
+                self.states[i], self.played[i] = self.game.initial_state(), []
                 self.finished += 1
 
     def train(self, steps: float = math.inf, seconds: float = math.inf) -> Iterator[Progress]:
-        """Learn for so many steps or so much CPU time; yields after every 100 steps and at the end."""
-        s, begin, losses = self.settings, time.process_time(), list[float]()
+        """Learn until there were so many steps or so much CPU time; yields after every 100 steps and at the end."""
+        s, begin = self.settings, time.process_time() - self.seconds
         while len(self.memory) < 20 * s.batch:
             self.play()
-        for step in itertools.count():
-            if step % s.target_every == 0:
+        while self.steps < steps and self.seconds < seconds:
+            if self.steps % s.target_every == 0:
                 self.target_net.load_state_dict(self.net.state_dict())
             self.play()
-            losses.append(learn(self.net, self.target_net, self.optimizer, self.memory, s, self.rng))
-            spent = time.process_time() - begin
-            done = step + 1 >= steps or spent >= seconds
-            if (step + 1) % 100 == 0 or done:
-                yield Progress(step + 1, self.finished, spent, float(np.mean(losses[-100:])))
-            if done:
-                return
+            loss = learn(self.net, self.target_net, self.optimizer, self.memory, s, self.rng)
+            self.losses = [*self.losses[-99:], loss]
+            self.steps += 1
+            self.seconds = time.process_time() - begin
+            if self.steps % 100 == 0 or self.steps >= steps or self.seconds >= seconds:
+                yield Progress(self.steps, self.finished, self.seconds, float(np.mean(self.losses)))
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that training goes on from."""
+        memory, seen = self.memory, len(self.memory)
+        found = {
+            f"memory.{name}": getattr(memory, name)[:seen] for name in ("before", "after", "move", "result", "over")
+        }
+        for name, net in (("net", self.net), ("target", self.target_net)):
+            found |= {f"{name}.{key}": tensor.numpy() for key, tensor in net.state_dict().items()}
+        for i, parameter in enumerate(self.net.parameters()):
+            found |= {f"adam.{i}.{key}": tensor.numpy() for key, tensor in self.optimizer.state[parameter].items()}
+        random = json.dumps(self.rng.bit_generator.state).encode()
+        return found | {
+            "played": np.concatenate([np.array(actions, np.int64) for actions in self.played]),
+            "lengths": np.array([len(actions) for actions in self.played]),
+            "losses": np.array(self.losses),
+            "counts": np.array([self.steps, self.finished, memory.seen]),
+            "seconds": np.array(self.seconds),
+            "rng": np.frombuffer(random, np.uint8),
+        }
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `arrays` gave."""
+        self.steps, self.finished, self.memory.seen = map(int, arrays["counts"])
+        self.seconds, self.losses = float(arrays["seconds"]), arrays["losses"].tolist()
+        for name in ("before", "after", "move", "result", "over"):
+            getattr(self.memory, name)[: len(self.memory)] = arrays[f"memory.{name}"]
+        for name, net in (("net", self.net), ("target", self.target_net)):
+            net.load_state_dict({key: torch.from_numpy(arrays[f"{name}.{key}"]) for key in net.state_dict()})
+        for i, parameter in enumerate(self.net.parameters()):
+            keys = [name for name in arrays if name.startswith(f"adam.{i}.")]
+            moments = {name.rpartition(".")[2]: torch.from_numpy(arrays[name]) for name in keys}
+            self.optimizer.state[parameter] = moments
+        self.rng.bit_generator.state = json.loads(arrays["rng"].tobytes())
+        ends = np.cumsum(arrays["lengths"])[:-1]
+        self.played = [actions.tolist() for actions in np.split(arrays["played"], ends)]
+        for state, actions in zip(self.states, self.played, strict=True):
+            for action in actions:
+                state.apply(action)
 
 
 def play_against_random(net: Net, game: Checkers, games: int, seed: int) -> npt.NDArray[np.int8]:
@@ -269,8 +315,22 @@ def load(path: Path) -> Net:
     return net
 
 
-def train(game: Checkers, settings: Settings, folder: Path, steps: int, seed: int = 0) -> Iterator[Progress]:
-    """Learn for so many steps and save the net as `model.npz`."""
+def train(
+    game: Checkers, settings: Settings, folder: Path, steps: int, seed: int = 0, resume: bool = False
+) -> Iterator[Progress]:
+    """Learn for so many steps and save the net as `model.npz`; a stopped run goes on with `resume`."""
+    given = asdict(settings) | {
+        "rules": [game.repetition, game.quiet_limit, game.forty_move_rule],
+        "seed": seed,
+        "steps": steps,
+    }
+    run = runs.Run(folder, f"{KIND} run", given, resume)
     trainer = Trainer(game, settings, seed)
-    yield from trainer.train(steps)
-    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "steps": steps})
+    if (saved := run.load()) is not None:
+        trainer.restore(saved)
+        yield Progress(**run.rows[-1])
+    for row in trainer.train(steps):
+        if row.steps % CHECKPOINT_EVERY == 0 or row.steps >= steps:
+            run.save(asdict(row), trainer.arrays())
+        yield row
+    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "steps": trainer.steps})

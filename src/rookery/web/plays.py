@@ -61,8 +61,8 @@ PRESETS = {
 
 
 def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
-    """Agents to choose from, the strongest first where it is known, and those that runs trained last."""
-    known = agents.names(game)
+    """Agents to choose from in this variant, the strongest first where it is known, those that runs trained last."""
+    known = agents.ready(game)
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     return own + [preset for name in reversed(rest) for preset in PRESETS.get(name, [name])] + list(trained)
@@ -82,7 +82,7 @@ def describe_games(trained: Callable[[str], Collection[str]]) -> list[dict[str, 
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
                 "agents": offered_agents(game, trained(name)),
-                "exact": "oracle" in agents.names(game),
+                "agents_of": {v: offered_agents(rules(name, v), trained(name)) for v in game.variants},
                 "svg": _thumbnail(name),
             }
         )
@@ -252,7 +252,7 @@ def view(play: Play, trained: Collection[str] = ()) -> dict[str, Any]:
         "history": history,
         "svg": board(state, now.last),
         "agents": offered_agents(game, trained),
-        "exact": "oracle" in agents.names(game),
+        "exact": "oracle" in agents.ready(game),
     }
 
 

@@ -19,10 +19,8 @@ export async function setUp(place, query, name) {
     if (asked && game.agents.includes(asked) && i === game.sides.length - 1) return asked;
     return i === 0 ? "person" : opponent(game);
   };
-  const seats = game.sides.map((_, i) => {
-    const known = ["person", ...game.agents];
-    return options(h("select", { id: `seat-${i}` }), known, seated(i), agentName);
-  });
+  const known = () => ["person", ...(game.agents_of[variant.value] ?? game.agents)];
+  const seats = game.sides.map((_, i) => options(h("select", { id: `seat-${i}` }), known(), seated(i), agentName));
   const level = options(h("select", { id: "level" }), ["", ...LEVELS], "", (value) => value || "no, a random board");
   const position = h("textarea", { id: "position", rows: 3, spellcheck: "false", "aria-describedby": "position-note" });
   position.value = query.get("position") ?? "";
@@ -86,7 +84,10 @@ export async function setUp(place, query, name) {
     note,
     h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Start")),
   );
-  variant.addEventListener("change", look);
+  variant.addEventListener("change", () => {
+    for (const seat of seats) options(seat, known(), seat.value, agentName); // not every agent plays every variant
+    look();
+  });
   position.addEventListener("input", look);
   place.append(h("h1", {}, game.title), h("p", { class: "lead" }, game.blurb), h("div", { class: "two" }, h("div", { class: "preview-board" }, board.element, palette), form));
   await look();
