@@ -44,6 +44,20 @@ def test_a_search_is_followed_to_its_end() -> None:
     assert state.returns() == [foreseen]
 
 
+def test_another_game_is_searched_anew() -> None:
+    """Else all games of a match would be the first one again."""
+    game = rookery.load("morpion", "4D")
+    agent = agents.load("nrpa:level=1", game)
+    states = []
+    for seed in (1, 2, 1):
+        state, rng = game.initial_state(), random.Random(seed)
+        while state.player() != TERMINAL:
+            state.apply(agent.choose(state, rng))
+        states.append(state.key())
+    assert states[0] != states[1]
+    assert states[0] == states[2]
+
+
 @pytest.mark.parametrize("variant", ["5D", "5T", "4D", "4T"])
 def test_the_best_agent_plays_the_grid_that_ships(variant: str) -> None:
     game = rookery.load("morpion", variant)

@@ -43,31 +43,47 @@ class MctsAgent(ValueAgent):
         return {move.action: move.value for move in mcts(state, self.simulations, self.exploration)}
 
 
+Plan = dict[bytes, tuple[int, float]]
+"""By position: the move, and the return it leads to."""
+
+
+def plan_of(state: State, actions: Sequence[int], score: float) -> Plan:
+    """A game from a position on, up to where chance comes in."""
+    state, plan = state.clone(), Plan()
+    for action in actions:
+        if action not in state.legal_actions():
+            break
+        plan[state.key()] = action, score
+        state.apply(action)
+    return plan
+
+
 class NestedAgent(ValueAgent):
     """NRPA or NMCS, for games of one player: searches once and follows the game it found for as long as chance lets it.
 
-    A move is worth the best return found after it.
+    A move is worth the best return found after it. What was found is forgotten when another game begins, so that no
+    game owes its luck to an earlier one; `known` is a plan that stays.
     """
 
-    def __init__(self, method: Literal["nrpa", "nmcs"], level: int = 2, iterations: int = 100) -> None:
+    def __init__(
+        self, method: Literal["nrpa", "nmcs"], level: int = 2, iterations: int = 100, known: Plan | None = None
+    ) -> None:
         self.method, self.level, self.iterations = method, level, iterations
-        self.plan: dict[bytes, tuple[int, float]] = {}
-        """By position: the move, and the return it leads to."""
-
-    def follow(self, state: State, actions: Sequence[int], score: float) -> None:
-        """Remember a game from a position on, up to where chance comes in."""
-        state = state.clone()
-        for action in actions:
-            if action not in state.legal_actions():
-                return
-            self.plan[state.key()] = action, score
-            state.apply(action)
+        self.known = known or {}
+        self.plan = dict(self.known)
+        self._here: set[bytes] = set()
+        """The position of the last choice and, where chance does not come in, the one after it."""
 
     def choose(self, state: State, rng: random.Random) -> int:
+        if state.key() not in self._here:
+            self.plan = dict(self.known)
         if state.key() not in self.plan:
-            actions, score = self._search(state, self.level, rng.getrandbits(62))
-            self.follow(state, actions, score)
-        return self.plan[state.key()][0]
+            self.plan |= plan_of(state, *self._search(state, self.level, rng.getrandbits(62)))
+        action = self.plan[state.key()][0]
+        after = state.clone()
+        after.apply(action)
+        self._here = {state.key(), after.key()}
+        return action
 
     def values(self, state: State) -> dict[int, float]:
         values = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rookery.agents.generic import NestedAgent
+from rookery.agents.generic import NestedAgent, plan_of
 from rookery.games import Game
 from rookery.games.morpion import Morpion
 from rookery.search.morpion import shipped
@@ -20,8 +20,7 @@ def best(game: Game) -> NestedAgent:
     [35.0]
     """
     assert isinstance(game, Morpion)
-    agent = NestedAgent("nrpa")
-    if game.board is None:
-        grid = shipped(game.variant)
-        agent.follow(game.initial_state(), grid.moves, len(grid.moves))
-    return agent
+    if game.board is not None:
+        return NestedAgent("nrpa")
+    grid = shipped(game.variant)
+    return NestedAgent("nrpa", known=plan_of(game.initial_state(), grid.moves, len(grid.moves)))
