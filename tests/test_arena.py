@@ -9,7 +9,7 @@ from examples.tic_tac_toe import TicTacToe
 
 from rookery import agents, arena, load
 from rookery.cli import main
-from rookery.games import State
+from rookery.games import Game, State
 from rookery.games.checkers import parse_pdn
 from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
@@ -172,6 +172,29 @@ def test_explain_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(data["values"]) == {"1x1@r1c3", "1x1@r2c2", "1x1@r3c1"}
     assert data["action"] in data["values"]
     assert data["reasons"]
+
+
+QUICK = {"minimax": "minimax:depth=2", "mcts": "mcts:simulations=50", "nrpa": "nrpa:level=1", "nmcs": "nmcs:level=1"}
+
+
+@pytest.mark.parametrize(
+    "game", ["tenten 3x3-seven", "morpion 4D", "solitaire-chess 4x4", "endgames KRK", "checkers standard"]
+)
+def test_a_game_does_not_depend_on_games_before_it(game: str) -> None:
+    """Else results would depend on the number of cores, and games would not be independent."""
+    rules = load(*game.split())
+    for name in agents.ready(rules):
+        if name in ("stockfish", "dqn") or (rules.name, name) == ("checkers", "oracle"):
+            continue  # a program outside, PyTorch, and a player of endings
+
+        def play(agent: agents.Agent, number: int, rules: Game = rules) -> arena.Record:
+            players = {"it": agent, "random": agents.load("random", rules)}
+            return arena.play_numbered(rules, players, ("it", "random")[: rules.players], number, 5)
+
+        quick = QUICK.get(name, name)
+        used = agents.load(quick, rules)
+        play(used, 0)
+        assert play(used, 2) == play(agents.load(quick, rules), 2), name
 
 
 def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
