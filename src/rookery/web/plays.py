@@ -65,7 +65,9 @@ def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
     known = agents.ready(game)
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
-    return own + [preset for name in reversed(rest) for preset in PRESETS.get(name, [name])] + list(trained)
+    # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
+    presets = PRESETS | ({"minimax": PRESETS["minimax"][:2]} if game.players == 1 else {})
+    return own + [preset for name in reversed(rest) for preset in presets.get(name, [name])] + list(trained)
 
 
 def describe_games(trained: Callable[[str], Collection[str]]) -> list[dict[str, Any]]:

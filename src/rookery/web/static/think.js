@@ -69,7 +69,7 @@ export class Thoughts {
       for await (const event of stream(`/plays/${id}/think`, { agent }, abort.signal)) {
         if (abort.signal.aborted) return;
         if (event.event === "waiting") this.note.textContent = `${agentName(agent)} is thinking: ${event.seconds.toFixed(0)} s`;
-        else if (event.event === "failed") this.found[place] = { error: event.error };
+        else if (event.event === "failed") this.found[place] = { ...this.found[place], error: event.error }; // what it had stays
         else {
           this.found[place] = { ...event, position };
           this.note.textContent = event.final ? "" : `${agentName(event.agent)} so far …`;
