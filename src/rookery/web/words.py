@@ -23,6 +23,10 @@ BLURBS = {
 }
 
 
+STARTS = {"endgames": "a random position that White wins", "solitaire-chess": "a random board that can be solved"}
+"""Where a game begins if nothing is said."""
+
+
 def title(game: Game) -> str:
     return TITLES.get(game.name, game.name.replace("-", " ").title())
 

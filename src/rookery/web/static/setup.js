@@ -47,7 +47,7 @@ export async function setUp(place, query, name) {
     shown = seen.position;
     const cells = palette.hidden ? [] : [...seen.svg.matchAll(/data-cell="(\d+)"/g)].map((match) => Number(match[1]));
     board.show(seen.svg, `The position: ${seen.position}`, cells.map((cell) => ({ action: cell, name: `Square ${cell + 1}`, cells: [cell] })));
-    note.textContent = position.value.trim() ? `${seen.moves} legal moves` : "Leave it empty for the usual start.";
+    note.textContent = position.value.trim() ? `${seen.moves} legal moves` : `Leave it empty for ${game.start}.`;
   }
 
   /** Put something on the board; what makes no position is refused with the reason. */
