@@ -228,7 +228,8 @@ class _Process:
 
     def close(self) -> None:
         self._protocol.loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
+        if threading.current_thread() is not self._thread:  # garbage may be collected anywhere
+            self._thread.join()
 
 
 def cache_file() -> Path:
