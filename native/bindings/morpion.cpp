@@ -63,10 +63,10 @@ void bind_morpion(nb::module_& parent) {
         "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
     state.def(
         "repair",
-        [](const H& self, std::int64_t trials, double temperature, std::int64_t runs, std::uint64_t seed, int threads,
-           Control* given, nb::object on_best) {
+        [](const H& self, std::int64_t trials, std::vector<double> temperatures, std::int64_t runs, std::uint64_t seed,
+           int threads, Control* given, nb::object on_best) {
             ControlOrNone call(given);
-            const morpion::RepairSettings settings{trials, temperature};
+            const morpion::RepairSettings settings{trials, std::move(temperatures)};
             return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
                 const auto stream = static_cast<std::uint64_t>(i);
                 morpion::Repair search(self.state, settings, seed, stream, call.control, hear);
@@ -74,7 +74,7 @@ void bind_morpion(nb::module_& parent) {
                 return std::make_pair(std::move(game), search.trials());
             });
         },
-        "trials"_a, "temperature"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "trials"_a, "temperatures"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
         "on_best"_a = nb::none());
 }
 

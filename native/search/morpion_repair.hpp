@@ -3,7 +3,13 @@
 //
 // A grid hardly depends on the order of its moves, so most of a good game survives. What comes out replaces the grid by
 // the rule of simulated annealing: always if it is not shorter, else with probability exp(difference / temperature).
+//
+// Many grids are worked on. With one temperature, they compete: the longest are worked on for longer (successive
+// halving). With several, there is a grid at each, and now and then neighbours change places (replica exchange): a hot grid
+// still changes its outline, a cold one is polished, and what has become good cools down.
 #pragma once
+
+#include <algorithm>
 
 #include "core/control.hpp"
 #include "games/morpion.hpp"
@@ -13,7 +19,7 @@ namespace rookery::morpion {
 
 struct RepairSettings {
     std::int64_t trials = 1'000'000;
-    double temperature = 1.0;
+    std::vector<double> temperatures = {1.0};  // several: from cold to hot
 };
 
 // `control.done` counts trials.
@@ -24,31 +30,13 @@ public:
         : start_(start), settings_(settings), rng_(seed, stream), control_(control), on_best_(std::move(on_best)),
           state_(start), weights_(start.rules().num_codes(), 1.0f) {
         if (settings.trials < 1) throw std::invalid_argument("the number of trials must be at least 1");
-        if (!(settings.temperature > 0)) throw std::invalid_argument("the temperature must be above 0");
+        const auto positive = [](double temperature) { return temperature > 0; };
+        if (settings.temperatures.empty() || !std::ranges::all_of(settings.temperatures, positive)) {
+            throw std::invalid_argument("there must be temperatures, all of them above 0");
+        }
     }
 
-    // Successive halving (here by four): many grids are worked on for a short while, a quarter of them, the longest, for
-    // four times as long, and so on to the last one. Where a grid can lead is decided early, by its outline.
-    Playout run() {
-        Playout best;
-        std::vector<Walker> walkers(1);
-        int rounds = 1;
-        while (settings_.trials / (rounds + 1) >= kFirstTrials * 4 * static_cast<std::int64_t>(walkers.size())) {
-            walkers.resize(4 * walkers.size());
-            ++rounds;
-        }
-        for (int round = 1; round <= rounds; ++round) {
-            for (Walker& walker : walkers) {
-                const std::int64_t share = settings_.trials / rounds / static_cast<std::int64_t>(walkers.size());
-                const bool last = round == rounds;
-                walk(walker, last ? settings_.trials - trials_ : share, best);
-            }
-            std::stable_sort(walkers.begin(), walkers.end(),
-                             [](const Walker& a, const Walker& b) { return a.longest > b.longest; });
-            if (round < rounds) walkers.resize(walkers.size() / 4);
-        }
-        return best;
-    }
+    Playout run() { return settings_.temperatures.size() == 1 ? halve() : exchange(); }
 
     std::int64_t trials() const { return trials_; }
 
@@ -64,20 +52,67 @@ private:
         std::size_t longest = 0;
     };
 
-    static constexpr std::int64_t kFirstTrials = 100'000;  // of each walker in the first round
+    static constexpr std::int64_t kFirstTrials = 100'000;   // of each walker in the first round of halving
+    static constexpr std::int64_t kBetweenExchanges = 2000;  // trials of each walker
     static constexpr std::uint32_t kMaxRadius = 3;
     static constexpr float kKnownLine = 1000.0f;  // weight of a line of the grid; any other has 1
 
-    void walk(Walker& walker, std::int64_t trials, Playout& best) {
-        Grid& grid = walker.grid;
-        if (grid.empty()) {
-            state_ = start_;
-            play_on(grid);
+    // Successive halving (here by four): many grids are worked on for a short while, a quarter of them, the longest, for
+    // four times as long, and so on to the last one. Where a grid can lead is decided early, by its outline.
+    Playout halve() {
+        Playout best;
+        std::vector<Walker> walkers(1);
+        int rounds = 1;
+        while (settings_.trials / (rounds + 1) >= kFirstTrials * 4 * static_cast<std::int64_t>(walkers.size())) {
+            walkers.resize(4 * walkers.size());
+            ++rounds;
         }
+        for (int round = 1; round <= rounds; ++round) {
+            for (Walker& walker : walkers) {
+                const std::int64_t share = settings_.trials / rounds / static_cast<std::int64_t>(walkers.size());
+                const bool last = round == rounds;
+                walk(walker, settings_.temperatures[0], last ? settings_.trials - trials_ : share, best);
+            }
+            std::stable_sort(walkers.begin(), walkers.end(),
+                             [](const Walker& a, const Walker& b) { return a.longest > b.longest; });
+            if (round < rounds) walkers.resize(walkers.size() / 4);
+        }
+        return best;
+    }
+
+    // Every grid keeps its share of time at every temperature: of two neighbours the longer one tends to be the colder.
+    Playout exchange() {
+        Playout best;
+        const std::vector<double>& heat = settings_.temperatures;
+        std::vector<Walker> walkers(heat.size());
+        for (Walker& walker : walkers) begin(walker);
+        for (std::size_t round = 1; round == 1 || (trials_ < settings_.trials && !control_.stopped()); ++round) {
+            for (std::size_t i = 0; i < walkers.size(); ++i) {
+                walk(walkers[i], heat[i], std::min(kBetweenExchanges, settings_.trials - trials_), best);
+            }
+            for (std::size_t i = round % 2; i + 1 < walkers.size(); i += 2) {
+                Grid &cold = walkers[i].grid, &hot = walkers[i + 1].grid;
+                const double longer = static_cast<double>(hot.size()) - static_cast<double>(cold.size());
+                const double exponent = longer * (1 / heat[i] - 1 / heat[i + 1]);
+                if (exponent >= 0 || rng_.uniform() < std::exp(exponent)) std::swap(cold, hot);
+            }
+            if (walkers[0].grid.empty()) break;  // the start is over: there is nothing to take away
+        }
+        return best;
+    }
+
+    void begin(Walker& walker) {
+        state_ = start_;
+        play_on(walker.grid);
+    }
+
+    void walk(Walker& walker, double temperature, std::int64_t trials, Playout& best) {
+        Grid& grid = walker.grid;
+        if (grid.empty()) begin(walker);
         for (std::int64_t i = 0; i < trials && !grid.empty() && !(i && control_.stopped()); ++i) {
             destroy_and_repair(grid, trial_);
             const auto change = static_cast<double>(trial_.size()) - static_cast<double>(grid.size());
-            if (change >= 0 || rng_.uniform() < std::exp(change / settings_.temperature)) std::swap(grid, trial_);
+            if (change >= 0 || rng_.uniform() < std::exp(change / temperature)) std::swap(grid, trial_);
             walker.longest = std::max(walker.longest, grid.size());
             if (static_cast<double>(start_.moves().size() + grid.size()) > best.score) take(best, grid);
             ++trials_;

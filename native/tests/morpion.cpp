@@ -135,7 +135,8 @@ TEST(morpion_searches_give_finished_games) {
                 const morpion::State end(rules, game.actions);  // throws at an illegal move
                 CHECK(end.player() == kTerminal && end.returns()[0] == game.score && heard == game.score);
             };
-            check(morpion::Repair(start, {500, 0.5}, 1, 0, control, hear).run());
+            check(morpion::Repair(start, {500, {0.5}}, 1, 0, control, hear).run());
+            check(morpion::Repair(start, {500, {0.3, 0.5, 0.7}}, 1, 0, control, hear).run());
             check(Nrpa<morpion::State>(start, {2, 10, 1.0, 1}, 1, 0, control, hear).run());
             check(Nrpa<morpion::State>(start, {2, 10, 1.0, 3}, 1, 0, control, hear).run());
             check(Nmcs<morpion::State>(start, 1, 0, control, hear).run(1));
@@ -144,14 +145,16 @@ TEST(morpion_searches_give_finished_games) {
     }
 }
 
-// More than one round: the grids of the first one share the trials of the search.
+// More than one round: the grids share the trials of the search.
 TEST(morpion_repair_makes_as_many_trials_as_it_is_told_to) {
     const morpion::Rules rules(4, false, 0);
     morpion::State start(rules);
     Rng rng(1);
     for (int i = 0; i < 15; ++i) start.apply(start.random_action(rng));
-    Control control;
-    morpion::Repair search(start, {800'001, 0.5}, 1, 0, control, [](const Playout&) {});
-    CHECK(search.run().score > 15);
-    CHECK(search.trials() == 800'001 && control.done.load() == 800'001);
+    for (const std::vector<double>& temperatures : {std::vector{0.5}, std::vector{0.3, 0.5}}) {
+        Control control;
+        morpion::Repair search(start, {800'001, temperatures}, 1, 0, control, [](const Playout&) {});
+        CHECK(search.run().score > 15);
+        CHECK(search.trials() == 800'001 && control.done.load() == 800'001);
+    }
 }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,17 +46,39 @@ def test_the_same_repairs_on_any_number_of_threads() -> None:
     assert len({tuple(run.actions) for run in one}) == 4
 
 
-def test_repair_goes_on_from_a_position() -> None:
+@pytest.mark.parametrize("temperatures", [(0.4,), (0.3, 0.5)])
+def test_repair_goes_on_from_a_position(temperatures: tuple[float, ...]) -> None:
     state = morpion("5D").initial_state()
     for _ in range(10):
         state.apply(state.legal_actions()[0])
-    [run] = repair(state, trials=500, seed=1)
+    [run] = repair(state, 500, temperatures, seed=1)
     assert run.score == 10 + len(run.actions)
+    assert run.playouts == 500
     MorpionState(state.game, [*state.moves, *run.actions])
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"trials": 0}, "trials"), ({"temperature": 0.0}, "temperature")])
-def test_bad_settings_of_repair_are_refused(settings: dict[str, float], message: str) -> None:
+def test_a_game_that_is_over_has_nothing_to_repair() -> None:
+    over = shipped("4D")
+    for temperatures in ((0.4,), (0.3, 0.5)):
+        [run] = repair(over, 100, temperatures)
+        assert (run.score, run.actions) == (35, [])
+
+
+def test_grids_that_change_places_reach_further_than_cold_or_hot_ones_alone() -> None:
+    start, trials = morpion("5D").initial_state(), 120_000
+
+    def mean(*temperatures: float) -> float:
+        runs = [repair(start, trials, temperatures, seed=seed)[0] for seed in range(6)]
+        return sum(run.score for run in runs) / len(runs)
+
+    assert mean(0.3, 0.4, 0.5) > max(mean(0.05, 0.06, 0.07), mean(3.0, 3.1, 3.2))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"trials": 0}, "trials"), ({"temperatures": (0.5, 0.0)}, "temperature"), ({"temperatures": ()}, "temperature")],
+)
+def test_bad_settings_of_repair_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         repair(morpion("4D").initial_state(), **settings)
 

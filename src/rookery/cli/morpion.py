@@ -80,7 +80,8 @@ def search(
 
     Args:
         variant: Rules to play by.
-        method: `repair` destroys and repairs parts of a grid; `nrpa`, `beam-nrpa` and `nmcs` are nested searches.
+        method: `repair` destroys and repairs parts of many grids that compete, `exchange` of a few at different
+            temperatures, best in long runs (level 4); `nrpa`, `beam-nrpa` and `nmcs` are nested searches.
         level: A run makes 100 to the power of this many playouts; NMCS nests this deep.
         alpha: How far one adaptation of NRPA goes.
         runs: Number of runs; one if there is no `--time` either.

@@ -16,7 +16,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,13 +29,18 @@ from rookery.games import TERMINAL, load
 from rookery.games.morpion import RECORDS, Morpion, MorpionState, read, verify
 from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
 
-Method = Literal["repair", "nrpa", "beam-nrpa", "nmcs"]
+Method = Literal["repair", "exchange", "nrpa", "beam-nrpa", "nmcs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 GRIDS = Path(__file__).parents[1] / "models" / "morpion"
 
-TEMPERATURES = {"5D": 0.4, "5T": 1.0, "4D": 0.3, "4T": 0.6}
+TEMPERATURES = {"5D": (0.4,), "5T": (1.0,), "4D": (0.3,), "4T": (0.6,)}
 """At which `repair` anneals, by variant."""
+
+EXCHANGED = {
+    "5D": (0.3, 0.37, 0.44, 0.51), "5T": (0.6, 0.75, 0.9, 1.05, 1.2), "4D": (0.2, 0.3, 0.4), "4T": (0.4, 0.6, 0.8),
+}  # fmt: skip
+"""Those of the grids that change places in `exchange`."""
 
 BEAM = 4
 """Policies that `beam-nrpa` keeps at every level above the first."""
@@ -44,7 +49,7 @@ BEAM = 4
 def repair(
     state: MorpionState,
     trials: int = 1_000_000,
-    temperature: float | None = None,
+    temperatures: Sequence[float] | None = None,
     runs: int = 1,
     seed: int = 0,
     threads: int = 0,
@@ -53,16 +58,17 @@ def repair(
 ) -> list[SearchRun]:
     """Destroy and repair: take a region out of the grid, play again what is still legal, end the game at random.
 
-    A grid that is `d` moves shorter is kept with probability exp(-d / temperature); without a temperature, the one of
-    `TEMPERATURES` counts.
+    A grid that is `d` moves shorter is kept with probability exp(-d / temperature). With one temperature, that of
+    `TEMPERATURES` if none is given, many grids compete (successive halving); with several, cold to hot, there is a grid
+    at each, and neighbours change places (replica exchange).
 
     >>> state = Morpion(length=4).initial_state()
     >>> [found] = repair(state, trials=2000, seed=1)
     >>> found.playouts, found.score > 28
     (2000, True)
     """
-    temperature = TEMPERATURES[state.game.variant] if temperature is None else temperature
-    rows = state.repair(trials, temperature, runs, seed, threads, control, on_best)
+    temperatures = TEMPERATURES[state.game.variant] if temperatures is None else temperatures
+    rows = state.repair(trials, list(temperatures), runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
 
 
@@ -117,8 +123,9 @@ def search_once(
 ) -> SearchRun | None:
     """One run of a campaign; None if it was stopped before it began."""
     level = settings.level
-    if settings.method == "repair":
-        runs = repair(state, 100**level, seed=seed, threads=1, control=control, on_best=on_best)
+    if settings.method in ("repair", "exchange"):
+        heat = (TEMPERATURES if settings.method == "repair" else EXCHANGED)[settings.variant]
+        runs = repair(state, 100**level, heat, seed=seed, threads=1, control=control, on_best=on_best)
     elif settings.method == "nmcs":
         runs = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
     else:

@@ -49,7 +49,7 @@ PLANS = {
     "full": Plan({1: 10_000, 2: 2000, 3: 200, 4: 4}, (3, 20), 1800.0),
 }
 
-LEVELS: dict[Method, int] = {"repair": 3, "nrpa": 3, "beam-nrpa": 3, "nmcs": 3}
+LEVELS: dict[Method, int] = {"repair": 3, "exchange": 4, "nrpa": 3, "beam-nrpa": 3, "nmcs": 3}
 """Level of each method where methods compete."""
 
 KNOWN = {2: "68.4 in 0.08 s", 3: "78.2 in 8.7 s"}
