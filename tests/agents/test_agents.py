@@ -76,7 +76,7 @@ def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: 
 
 @pytest.mark.parametrize("variant", ["3x3-three", "4x4-seven", "5x5-full"])
 def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -> None:
-    """Endless, 27,601 and 28.83 mean rounds are the greatest possible; random play lasts about ten."""
+    """Endless, 27,601 and 28.83 mean rounds are the greatest possible; random play lasts 48.5, 14.7 and 7.0."""
     rules = rookery.load("tenten", variant)
     agent, rng, rounds = agents.load("best", rules), random.Random(1), []
     for _ in range(1 if variant != "5x5-full" else 200):

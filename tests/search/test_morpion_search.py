@@ -64,7 +64,7 @@ def test_a_game_that_is_over_has_nothing_to_repair() -> None:
         assert (run.score, run.actions) == (35, [])
 
 
-def test_grids_that_change_places_reach_further_than_cold_or_hot_ones_alone() -> None:
+def test_grids_between_cold_and_hot_reach_further_than_all_cold_or_all_hot_ones() -> None:
     start, trials = morpion("5D").initial_state(), 120_000
 
     def mean(*temperatures: float) -> float:

@@ -22,18 +22,13 @@ Halves = tuple[int, int]
 
 
 def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """`lspi`, `linear` or `ntuple`, with the weights in `path` or those shipped for this board and pieces; `ahead` is
-    `ntuple` that looks at the next pieces, too."""
-    method = "ntuple" if name == "ahead" else name
-    file = Path(path) if path is not None else _shipped(method, game)
-    if file.is_dir():  # of a run
-        file /= "model.npz"
+    """`lspi`, `linear` or `ntuple`, with the weights in `path` or those shipped for this board and pieces."""
+    file = _weights(name, game, path)
     if name == "lspi":
         return LspiAgent(lspi.load(file, game), **settings)
     if name == "linear":
         return LinearAgent(cross_entropy.load(file, game), **settings)
-    network = ntuple.load(file, game)
-    return LookAheadAgent(network, **settings) if name == "ahead" else NTupleAgent(network, **settings)
+    return NTupleAgent(ntuple.load(file, game), **settings)
 
 
 def load_best(game: TenTen, path: str | None = None, **settings: Any) -> Agent:
@@ -43,7 +38,14 @@ def load_best(game: TenTen, path: str | None = None, **settings: Any) -> Agent:
             return tenten_oracle.load(game)
         if not ships("ntuple", game):
             return MctsAgent()
-    return load("ahead", game, path, **settings)
+    return LookAheadAgent(ntuple.load(_weights("ntuple", game, path), game), **settings)
+
+
+def _weights(method: str, game: TenTen, path: str | None) -> Path:
+    """A file of the user's, also as the folder of a run, or the shipped one."""
+    if path is None:
+        return _shipped(method, game)
+    return Path(path) / "model.npz" if Path(path).is_dir() else Path(path)
 
 
 def ships(method: str, game: TenTen) -> bool:

@@ -145,9 +145,12 @@ class SolitaireChessState(_native.solitaire_chess.State):
             raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
         return list(divmod(action, self.game.rows * self.game.columns))
 
+    def _cells(self) -> list[str]:
+        """The letter of every piece, and how often it has captured where that is limited."""
+        return [_LETTERS[kind] + (str(n) if n else "") for kind, n in zip(self.kinds, self.captures, strict=True)]
+
     def __str__(self) -> str:
-        columns = self.game.columns
-        cells = [_LETTERS[kind] + (str(n) if n else "") for kind, n in zip(self.kinds, self.captures, strict=True)]
+        columns, cells = self.game.columns, self._cells()
         return "/".join("".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
 
     def __repr__(self) -> str:
@@ -155,10 +158,8 @@ class SolitaireChessState(_native.solitaire_chess.State):
 
     def text_board(self) -> str:
         """The board for the terminal; a number behind a piece says how often it has captured, where that is limited."""
-        game = self.game
-        cells = [_LETTERS[kind] + (str(n) if n else "") for kind, n in zip(self.kinds, self.captures, strict=True)]
-        ranks = [str(rank) for rank in range(game.rows, 0, -1)]
-        return draw.labelled(cells, ranks, "abcdefgh"[: game.columns])
+        ranks = [str(rank) for rank in range(self.game.rows, 0, -1)]
+        return draw.labelled(self._cells(), ranks, "abcdefgh"[: self.game.columns])
 
     def svg(self, overlay: Overlay | None = None) -> str:
         game = self.game

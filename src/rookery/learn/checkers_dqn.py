@@ -25,7 +25,7 @@ from torch.nn import functional
 
 from rookery._native import checkers_q
 from rookery.games.checkers import Checkers, CheckersState, decode_action
-from rookery.learn import runs
+from rookery.learn import nets, runs
 
 KIND = "checkers dqn"
 MODEL = "model.npz"
@@ -134,6 +134,11 @@ class Memory:
     def __len__(self) -> int:
         return min(self.seen, len(self.move))
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "before": self.before, "after": self.after, "move": self.move, "result": self.result, "over": self.over,
+        }  # fmt: skip
+
 
 @torch.no_grad()
 def choose(net: Net, states: Sequence[CheckersState], epsilon: float, rng: np.random.Generator) -> list[int]:
@@ -232,41 +237,31 @@ class Trainer:
             if self.steps % 100 == 0 or self.steps >= steps or self.seconds >= seconds:
                 yield Progress(self.steps, self.finished, self.seconds, float(np.mean(self.losses)))
 
+    def _parts(self) -> dict[str, nets.Part]:
+        return {"net": self.net, "target": self.target_net, "optimizer": self.optimizer}
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All that training goes on from."""
-        memory, seen = self.memory, len(self.memory)
-        found = {
-            f"memory.{name}": getattr(memory, name)[:seen] for name in ("before", "after", "move", "result", "over")
-        }
-        for name, net in (("net", self.net), ("target", self.target_net)):
-            found |= {f"{name}.{key}": tensor.numpy() for key, tensor in net.state_dict().items()}
-        for i, parameter in enumerate(self.net.parameters()):
-            found |= {f"adam.{i}.{key}": tensor.numpy() for key, tensor in self.optimizer.state[parameter].items()}
+        """What training goes on from, beside the last row of metrics."""
         random = json.dumps(self.rng.bit_generator.state).encode()
-        return found | {
+        return nets.arrays(**self._parts()) | {
+            **{f"memory.{name}": array[: len(self.memory)] for name, array in self.memory.arrays().items()},
+            "seen": np.array(self.memory.seen),
             "played": np.concatenate([np.array(actions, np.int64) for actions in self.played]),
             "lengths": np.array([len(actions) for actions in self.played]),
             "losses": np.array(self.losses),
-            "counts": np.array([self.steps, self.finished, memory.seen]),
-            "seconds": np.array(self.seconds),
             "rng": np.frombuffer(random, np.uint8),
         }
 
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave."""
-        self.steps, self.finished, self.memory.seen = map(int, arrays["counts"])
-        self.seconds, self.losses = float(arrays["seconds"]), arrays["losses"].tolist()
-        for name in ("before", "after", "move", "result", "over"):
-            getattr(self.memory, name)[: len(self.memory)] = arrays[f"memory.{name}"]
-        for name, net in (("net", self.net), ("target", self.target_net)):
-            net.load_state_dict({key: torch.from_numpy(arrays[f"{name}.{key}"]) for key in net.state_dict()})
-        for i, parameter in enumerate(self.net.parameters()):
-            keys = [name for name in arrays if name.startswith(f"adam.{i}.")]
-            moments = {name.rpartition(".")[2]: torch.from_numpy(arrays[name]) for name in keys}
-            self.optimizer.state[parameter] = moments
-        self.rng.bit_generator.state = json.loads(arrays["rng"].tobytes())
-        ends = np.cumsum(arrays["lengths"])[:-1]
-        self.played = [actions.tolist() for actions in np.split(arrays["played"], ends)]
+    def restore(self, saved: Mapping[str, npt.NDArray[Any]], last: Progress) -> None:
+        """Go on from what `arrays` gave after the given row."""
+        nets.restore(saved, **self._parts())
+        self.steps, self.finished, self.seconds = last.steps, last.games, last.seconds
+        self.losses, self.memory.seen = saved["losses"].tolist(), int(saved["seen"])
+        for name, array in self.memory.arrays().items():
+            array[: len(self.memory)] = saved[f"memory.{name}"]
+        self.rng.bit_generator.state = json.loads(saved["rng"].tobytes())
+        ends = np.cumsum(saved["lengths"])[:-1]
+        self.played = [actions.tolist() for actions in np.split(saved["played"], ends)]
         for state, actions in zip(self.states, self.played, strict=True):
             for action in actions:
                 state.apply(action)
@@ -327,8 +322,9 @@ def train(
     run = runs.Run(folder, f"{KIND} run", given, resume)
     trainer = Trainer(game, settings, seed)
     if (saved := run.load()) is not None:
-        trainer.restore(saved)
-        yield Progress(**run.rows[-1])
+        last = Progress(**run.rows[-1])
+        trainer.restore(saved, last)
+        yield last
     for row in trainer.train(steps):
         if row.steps % CHECKPOINT_EVERY == 0 or row.steps >= steps:
             run.save(asdict(row), trainer.arrays())
