@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rookery
-from rookery.games import endgames
+from rookery.games.endgames import rules as endgames
 from rookery.search import perft
 
 Rate = Callable[[], float]

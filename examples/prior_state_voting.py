@@ -11,8 +11,8 @@ import random
 import numpy as np
 from tic_tac_toe import TicTacToe, TicTacToeState
 
-from rookery.games import State
-from rookery.learn.prior_state_voting import PriorStateVoting, View
+from rookery.game import State
+from rookery.learn.voting import PriorStateVoting, View
 
 GAME = TicTacToe()
 QTable = dict[bytes, dict[int, float]]

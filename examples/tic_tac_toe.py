@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rookery.games import TERMINAL, Game, State
+from rookery.game import TERMINAL, Game, State
 from rookery.search import mcts, minimax
 from rookery.testing import check_game
 

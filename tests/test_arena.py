@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from examples.tic_tac_toe import TicTacToe
 
-from rookery import agents, arena, load
+from rookery import agents, arena
 from rookery.cli import main
-from rookery.games import Game, State
-from rookery.games.checkers import parse_pdn
+from rookery.game import Game, State
+from rookery.games.checkers.rules import parse_pdn
+from rookery.registry import load
 from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
 
@@ -219,7 +220,7 @@ def test_the_terminal_shows_a_board_with_names(
 
 
 def test_play_against_an_agent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.games import GAMES, register
+    from rookery.registry import GAMES, register
 
     register(TicTacToe)
     try:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery import GAMES
 from rookery.cli import COMMANDS, main
+from rookery.registry import GAMES
 from rookery.report.study import Result
 from rookery.studies import STUDIES
 from tests.commands import answer, check_refusal, run
@@ -21,7 +21,7 @@ from tests.commands import answer, check_refusal, run
 def test_games_lists_every_game(capsys: pytest.CaptureFixture[str]) -> None:
     data = answer(capsys, "games")
     names = [game["name"] for game in data["games"]]
-    assert names == ["solitaire-chess", "checkers", "morpion", "endgames", "tenten"]
+    assert names == ["checkers", "endgames", "morpion", "solitaire-chess", "tenten"]
     assert all(game["variants"] and "random" in game["methods"] for game in data["games"])
 
 
@@ -90,7 +90,7 @@ def test_a_failed_study_does_not_take_the_others_down(
     ("arguments", "sentence"),
     [
         (["fly"], "unknown command 'fly'; known commands: games"),
-        (["perft", "chess", "3"], "unknown game 'chess'; known games: solitaire-chess"),
+        (["perft", "chess", "3"], "unknown game 'chess'; known games: checkers"),
         (["perft", "tenten", "3", "--variant", "9x9"], "unknown variant '9x9' of tenten; known variants: 10x10"),
         (["perft", "tenten", "-1"], "the depth must not be negative"),
         (["show", "tenten", "nonsense"], "expected 10 rows"),

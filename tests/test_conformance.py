@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import rookery
-from rookery.games import Game, State
+from rookery.game import Game, State
 from rookery.testing import check_game
-from tests.oracles.tic_tac_toe import TicTacToe, TicTacToeState
+from tests.tic_tac_toe import TicTacToe, TicTacToeState
 
 VARIANTS = [(name, variant) for name, game in rookery.GAMES.items() for variant in game.variants]
 

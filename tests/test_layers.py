@@ -1,4 +1,4 @@
-"""Imports point downward only, as docs/architecture.md draws it."""
+"""Imports point downward only, and no generic code knows a game, as docs/architecture.md says."""
 
 from __future__ import annotations
 
@@ -8,64 +8,99 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "rookery"
+GAMES = {path.name for path in (PACKAGE / "games").iterdir() if (path / "__init__.py").exists()}
 
 LAYERS = [
-    {"_native", "files", "statistics"},
-    {"games"},
-    {"learn", "search", "exact"},
+    {"_native", "files", "statistics", "progress"},
+    {"game", "draw"},
+    {"agent", "run"},
+    {"registry", "games"},
+    {"search", "exact", "learn"},
     {"agents"},
     {"arena", "report", "adapters", "scale", "testing"},
-    {"cli", "web", "studies", "__main__"},
+    {"cli.base"},
+    {"studies"},
+    {"web"},
+    {"cli"},
+    {"__main__"},
 ]
+"""The generic code, from the bottom up."""
+INSIDE = {"rules": 0, "notation": 0, "referee": 0, "agents": 2, "study": 3, "commands": 4}
+"""Inside a game's folder; what is not named here (its exact solvers, searches and learners) is 1."""
+
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-# `rookery` itself re-exports the games.
-LEVEL["rookery"] = LEVEL["games"]
-# What people touch may use each other in this order only.
-ALLOWED_ASIDE = {("__main__", "cli"), ("cli", "studies"), ("cli", "web"), ("web", "studies")}
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
-FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
-
-
-def part(module: str) -> str:
-    """`rookery.games.tenten` -> `games`."""
-    return module.split(".")[1] if "." in module else "rookery"
+LEAKS = {
+    "agents/__init__.py", "cli/__init__.py", "cli/play.py", "games/records.py", "studies/__init__.py",
+    "web/editing.py", "web/plays.py", "web/runs.py", "web/worker.py",
+}  # fmt: skip
+"""Still to be mended."""
 
 
-def imported_parts(source: str) -> set[str]:
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(source: str) -> set[str]:
+    """Modules inside the package, without `rookery.`; what `import_module` is called with counts as well."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            if node.module == "rookery":
-                modules = [f"rookery.{a.name}" if a.name in LEVEL else "rookery" for a in node.names]
-            else:
-                modules = [node.module]
-        else:
-            continue
-        found |= {part(module) for module in modules if module.split(".")[0] == "rookery"}
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("rookery."):
+            found.add(node.value)
+    return {name.removeprefix("rookery.") for name in found if name.startswith("rookery.")}
+
+
+def game_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "games" and parts[1] in GAMES else None
+
+
+def level_of(module: str) -> int | None:
+    parts = module.split(".")
+    for length in (2, 1):
+        if ".".join(parts[:length]) in LEVEL:
+            return LEVEL[".".join(parts[:length])]
+    return None  # a name that `rookery` itself offers
+
+
+def offences(module: str, source: str) -> list[str]:
+    own, found = game_of(module), []
+    for other in sorted(imports(source)):
+        theirs = game_of(other)
+        if theirs and not own:
+            found.append(f"{other} is about one game")
+        elif theirs and theirs != own:
+            found.append(f"{other} is another game")
+        elif theirs:
+            mine, its = (INSIDE.get(name.split(".")[2], 1) if name.count(".") > 1 else 0 for name in (module, other))
+            if its > mine:
+                found.append(f"{other} is above {module}")
+        elif not own and (level := level_of(other)) is not None and level > (level_of(module) or 0):
+            found.append(f"{other} is above {module}")
     return found
-
-
-def offences(own: str, source: str) -> list[str]:
-    return [
-        other
-        for other in imported_parts(source)
-        if other != own
-        and (LEVEL[other] > LEVEL[own] or (LEVEL[other] == LEVEL[own] and other != "rookery"))
-        and (own, other) not in ALLOWED_ASIDE
-    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_downward(path: Path) -> None:
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    assert own in LEVEL, f"{own} has no layer; give it one here and in docs/architecture.md"
-    assert offences(own, path.read_text(encoding="utf-8")) == []
+    module = module_name(path)
+    assert game_of(module) or level_of(module) is not None, f"{module} has no layer; give it one here and in the docs"
+    found = offences(module, path.read_text(encoding="utf-8"))
+    if str(path.relative_to(PACKAGE)) in LEAKS:
+        assert found, "it leaks no more; take it off the list"
+    else:
+        assert found == []
 
 
-def test_the_check_sees_an_upward_import() -> None:
-    assert offences("games", "from rookery.agents import load") == ["agents"]
-    assert offences("search", "from rookery import exact") == ["exact"]
-    assert offences("studies", "import rookery.cli") == ["cli"]
-    assert offences("agents", "from rookery.search import mcts") == []
+def test_the_check_sees_what_is_not_allowed() -> None:
+    assert offences("games.tenten.rules", "from rookery.games.checkers.rules import Checkers")
+    assert offences("games.tenten.rules", "from rookery.games.tenten.agents import load")
+    assert offences("games.tenten.agents", "from rookery.games.tenten.rules import TenTen") == []
+    assert offences("search", "from rookery import web")
+    assert offences("search", "from rookery.games.tenten import TenTen")
+    assert offences("arena", 'import_module("rookery.games.tenten")')
+    assert offences("web.app", "from rookery.search import mcts") == []

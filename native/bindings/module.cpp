@@ -1,10 +1,18 @@
-// The extension module rookery._native: one submodule a game, and the adapter for games written in Python.
+// The extension module rookery._native: one submodule per game, and the adapter for games written in Python.
 #include "bindings/module.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 #include "bindings/bind_game.hpp"
 #include "bindings/py_state.hpp"
 
 namespace rookery {
+
+std::vector<Binding>& bindings() {
+    static std::vector<Binding> all;
+    return all;
+}
 
 static void bind_control(nb::module_& m) {
     nb::class_<Control>(m, "Control", "Watches and stops one long native call from another thread.")
@@ -35,18 +43,14 @@ NB_MODULE(_native, m) {
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
     bind_python_games(m);
-    bind_solitaire_chess(m);
-    bind_checkers(m);
-    bind_checkers_q(m);
-    bind_checkers_strong(m);
-    bind_chess_endgame(m);
-    bind_endgame_tables(m);
-    bind_perfect_endgames(m);
-    bind_morpion(m);
-    bind_endgame_q(m);
-    bind_tenten(m);
-    bind_tenten_learn(m);
-    bind_tenten_exact(m);
+    std::sort(bindings().begin(), bindings().end(), [](const Binding& a, const Binding& b) {
+        const int names = std::strcmp(a.game, b.game);
+        return names != 0 ? names < 0 : a.order < b.order;
+    });
+    for (const Binding& binding : bindings()) {
+        nb::module_ game = m.def_submodule(binding.game);
+        binding.bind(game);
+    }
 }
 
 }  // namespace rookery

@@ -1,21 +1,28 @@
-// One function a game or family of tables, each in its own file so that they compile in parallel.
+// How a game's bindings reach the extension module: each file registers a function, so that no list names the games.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
+#include <vector>
+
 namespace rookery {
 
-void bind_solitaire_chess(nanobind::module_& m);
-void bind_checkers(nanobind::module_& m);
-void bind_checkers_q(nanobind::module_& m);
-void bind_checkers_strong(nanobind::module_& m);
-void bind_chess_endgame(nanobind::module_& m);
-void bind_endgame_tables(nanobind::module_& m);
-void bind_perfect_endgames(nanobind::module_& m);
-void bind_morpion(nanobind::module_& m);
-void bind_endgame_q(nanobind::module_& m);
-void bind_tenten(nanobind::module_& m);
-void bind_tenten_learn(nanobind::module_& m);
-void bind_tenten_exact(nanobind::module_& m);
+struct Binding {
+    const char* game;  // the submodule of rookery._native
+    int order;         // 0 for the states, which the signatures of other bindings mention
+    void (*bind)(nanobind::module_& m);
+};
+
+std::vector<Binding>& bindings();
+
+struct RegisterBinding {
+    explicit RegisterBinding(const Binding& binding) { bindings().push_back(binding); }
+};
+
+// ROOKERY_BIND(checkers, 0) { ... } binds into the submodule `m` of rookery._native called "checkers".
+#define ROOKERY_BIND(game, order)                                                         \
+    static void bind_##game##_##order(nanobind::module_& m);                              \
+    static const RegisterBinding register_##game##_##order{{#game, order, bind_##game##_##order}}; \
+    static void bind_##game##_##order([[maybe_unused]] nanobind::module_& m)
 
 }  // namespace rookery

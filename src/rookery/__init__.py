@@ -10,7 +10,8 @@ True
 from importlib.metadata import version
 
 from rookery._native import Control
-from rookery.games import CHANCE, GAMES, TERMINAL, Game, Overlay, State, load, register
+from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
+from rookery.registry import GAMES, load, register
 
 __version__ = version("rookery")
 __all__ = ["CHANCE", "GAMES", "TERMINAL", "Control", "Game", "Overlay", "State", "load", "register"]

@@ -33,11 +33,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rookery import agents, load
+from rookery import agents
 from rookery.agents import Agent
 from rookery.files import write_text
-from rookery.games import CHANCE, TERMINAL, Game, State
+from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.records import record as written_record
+from rookery.registry import load
 from rookery.statistics import bootstrap_interval, wilson_interval
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from rookery.games import CHANCE, TERMINAL, Game, Overlay, State
+from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
 from rookery.search import perft
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import rookery
-from rookery.games import TERMINAL, State
+from rookery.game import TERMINAL, State
 from rookery.search import nmcs, nrpa
 
 

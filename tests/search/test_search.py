@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 import rookery
-from rookery.games import CHANCE, TERMINAL, Game, State
+from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.search import mcts, minimax, perft
-from tests.oracles.tic_tac_toe import TicTacToe
+from tests.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
 

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 import rookery
 from rookery import agents
-from rookery.exact.endgames import tables
-from rookery.exact.solitaire_chess import solve
-from rookery.exact.solitaire_puzzles import STUCK
+from rookery.games.endgames.tables import tables
+from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.puzzles import STUCK
 from rookery.web import plays
 from rookery.web.pool import Pool, TooLong
 from tests.web.conftest import Server, events

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import rookery
-from rookery.exact.solitaire_chess import solve
+from rookery.games.solitaire_chess.exact import solve
 from tests.web.conftest import Server
 
 playwright = pytest.importorskip("playwright.sync_api")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 import rookery
-from rookery.games import CHANCE, TERMINAL, State
+from rookery.game import CHANCE, TERMINAL, State
 from rookery.web import plays
 from rookery.web.app import create_app
 from rookery.web.store import Play, Store

@@ -15,20 +15,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rookery.agents import (
-    checkers,
-    checkers_strong,
-    endgames,
-    morpion,
-    morpion_learned,
-    solitaire_chess,
-    tenten_greedy,
-    tenten_learned,
-    tenten_oracle,
-)
-from rookery.agents.base import Agent, Drawing, Explanation, ValueAgent
-from rookery.agents.generic import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
-from rookery.games import CHANCE, Game
+from rookery.agent import Agent, Drawing, Explanation, ValueAgent
+from rookery.game import CHANCE, Game
+from rookery.games.checkers import agents as checkers
+from rookery.games.checkers import strong_agents as checkers_strong
+from rookery.games.endgames import agents as endgames
+from rookery.games.morpion import agents as morpion
+from rookery.games.morpion import learned_agents as morpion_learned
+from rookery.games.solitaire_chess import agents as solitaire_chess
+from rookery.games.tenten import agents as tenten_learned
+from rookery.games.tenten import greedy as tenten_greedy
+from rookery.games.tenten import oracle as tenten_oracle
+from rookery.search.agents import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
 
 Factory = Callable[..., Agent]
 

@@ -12,20 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from rookery import __version__
-from rookery.cli import (
-    checkers,
-    checkers_strong,
-    endgames,
-    general,
-    morpion,
-    morpion_train,
-    play,
-    serve,
-    solitaire_chess,
-    tenten,
-    tenten_train,
-)
+from rookery.cli import general, play, serve
 from rookery.cli.base import Answer, Command, Commands
+from rookery.games.checkers import commands as checkers
+from rookery.games.checkers import strong_commands as checkers_strong
+from rookery.games.endgames import commands as endgames
+from rookery.games.morpion import commands as morpion
+from rookery.games.morpion import train_commands as morpion_train
+from rookery.games.solitaire_chess import commands as solitaire_chess
+from rookery.games.tenten import commands as tenten
+from rookery.games.tenten import train_commands as tenten_train
 
 COMMANDS: Commands = {}
 for _file in (

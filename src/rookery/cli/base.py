@@ -15,7 +15,7 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.games import Game, State
+from rookery.game import Game, State
 
 
 @dataclass(frozen=True)

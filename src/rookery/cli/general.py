@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Positional
 
-from rookery import GAMES, agents, load
+from rookery import agents
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
-from rookery.games import CHANCE, State
+from rookery.game import CHANCE, State
+from rookery.registry import GAMES, load
 from rookery.search import perft as count_sequences
 from rookery.studies import SIZES, STUDIES
 from rookery.studies.runner import run_studies

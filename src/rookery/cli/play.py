@@ -14,14 +14,15 @@ from rich.progress import Progress
 from rich.table import Table
 from tyro.conf import Positional
 
-from rookery import agents, arena, load
+from rookery import agents, arena
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
-from rookery.cli.morpion_picture import picture
-from rookery.exact.endgames import start_to_practise
 from rookery.files import write_text
-from rookery.games import TERMINAL, Game, State, play_chance
-from rookery.games.endgames import Endgames
-from rookery.games.morpion import MorpionState
+from rookery.game import TERMINAL, Game, State, play_chance
+from rookery.games.endgames.rules import Endgames
+from rookery.games.endgames.tables import start_to_practise
+from rookery.games.morpion.picture import picture
+from rookery.games.morpion.rules import MorpionState
+from rookery.registry import load
 from rookery.statistics import bootstrap_interval, wilson_interval
 
 

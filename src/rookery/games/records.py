@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rookery.games.base import TERMINAL, Game
-from rookery.games.checkers import Checkers, PdnGame, format_pdn
-from rookery.games.endgames import EndgamesState, to_pgn
-from rookery.games.morpion import MorpionState
+from rookery.game import TERMINAL, Game
+from rookery.games.checkers.rules import Checkers, PdnGame, format_pdn
+from rookery.games.endgames.rules import EndgamesState, to_pgn
+from rookery.games.morpion.rules import MorpionState
 
 
 def record(game: Game, start: str, actions: Sequence[int], players: Sequence[str]) -> tuple[str, str]:

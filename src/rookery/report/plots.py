@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rookery.games.draw import PAPER
+from rookery.draw import PAPER
 
 STYLES = (
     ("#1b1b1b", "-", ""),

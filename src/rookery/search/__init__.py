@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rookery._native import Control
-from rookery.games import State, native
+from rookery.game import State, native
 
 
 def perft(state: State, depth: int, control: Control | None = None) -> int:

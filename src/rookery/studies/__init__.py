@@ -11,8 +11,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rookery.games.checkers import study as checkers
+from rookery.games.endgames import study as endgames
+from rookery.games.morpion import study as morpion
+from rookery.games.solitaire_chess import study as solitaire_chess
+from rookery.games.tenten import study as tenten
 from rookery.report.study import Result
-from rookery.studies import checkers, endgames, morpion, overview, solitaire_chess, tenten
+from rookery.studies import overview
 from rookery.studies.sizes import SIZES, Size
 
 Study = Callable[[Size, int, Path, Console], Result]

@@ -11,8 +11,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from rookery import GAMES, load
-from rookery.games import TERMINAL, Game, RandomGames, State, play_chance
+from rookery.game import TERMINAL, Game, RandomGames, State, play_chance
+from rookery.registry import GAMES, load
 from rookery.report.study import Figure, Result, Table
 from rookery.studies.sizes import Size
 

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rookery.games import Game
+from rookery.game import Game
 from rookery.web import editing, plays, recipes, reports
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, TooLarge

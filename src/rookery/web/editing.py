@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rookery.games import Game
-from rookery.games.checkers import Checkers
-from rookery.games.solitaire_chess import SolitaireChess
-from rookery.games.tenten import TenTen
+from rookery.game import Game
+from rookery.games.checkers.rules import Checkers
+from rookery.games.solitaire_chess.rules import SolitaireChess
+from rookery.games.tenten.rules import TenTen
 
 EMPTY = "."
 TURN = "turn"

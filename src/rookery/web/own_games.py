@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from rookery.games import GAMES, Game, register
+from rookery.game import Game
+from rookery.registry import GAMES, register
 
 
 def load_games(files: Iterable[Path]) -> None:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rookery import GAMES, agents, load
-from rookery.games import CHANCE, TERMINAL, Game, Overlay, State, records
-from rookery.games.checkers import parse_pdn
-from rookery.games.morpion import MorpionState
+from rookery import agents
+from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
+from rookery.games import records
+from rookery.games.checkers.rules import parse_pdn
+from rookery.games.morpion.rules import MorpionState
+from rookery.registry import GAMES, load
 from rookery.web import words
 from rookery.web.store import Play
 

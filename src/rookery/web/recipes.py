@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rookery import GAMES
+from rookery.registry import GAMES
 from rookery.web import words
 
 Command = Callable[..., Any]

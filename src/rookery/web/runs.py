@@ -26,7 +26,7 @@ from typing import Any
 
 from rookery import agents
 from rookery.files import write_text
-from rookery.games import morpion
+from rookery.games.morpion import rules as morpion
 from rookery.web.recipes import Recipe
 
 MAX_ROWS = 2000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rookery.games import TERMINAL, Game, State
+from rookery.game import TERMINAL, Game, State
 
 TITLES = {
     "solitaire-chess": "Solitaire Chess",

@@ -20,12 +20,12 @@ from typing import Any
 
 from rookery import agents
 from rookery.agents import Agent, Explanation
-from rookery.exact import endgames as exact_endgames
-from rookery.exact.solitaire_chess import solve
-from rookery.exact.solitaire_puzzles import LEVELS, STUCK, hints, make_puzzles, make_solo_puzzles
-from rookery.games import Overlay, State
-from rookery.games.endgames import Endgames, EndgamesState
-from rookery.games.solitaire_chess import SolitaireChess, SolitaireChessState
+from rookery.game import Overlay, State
+from rookery.games.endgames import tables as exact_endgames
+from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.puzzles import LEVELS, STUCK, hints, make_puzzles, make_solo_puzzles
+from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 from rookery.web.own_games import load_games
 from rookery.web.plays import replay, rules
 from rookery.web.store import Play

@@ -1,0 +1,80 @@
+#include "games/morpion/rules.hpp"
+
+#include "bindings/bind_game.hpp"
+#include "bindings/module.hpp"
+#include "games/morpion/examples.hpp"
+#include "games/morpion/repair.hpp"
+
+namespace rookery {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+ROOKERY_BIND(morpion, 0) {
+    auto [rules, state] = bind_game<morpion::State>(m);
+    using H = Handle<morpion::State>;
+    using morpion::Rules;
+    rules.def(nb::init<int, bool, int>(), "length"_a, "touching"_a, "board"_a);
+    rules.def_prop_ro("side", &Rules::side, "Rows and columns; of the unlimited grid, those that are kept.");
+    rules.def_prop_ro("corner", &Rules::corner, "Row and column of the top left cell of the square around the cross.");
+    rules.def_prop_ro(
+        "cross",
+        [](const Rules& self) {
+            std::vector<int> cells;
+            for (const auto dot : self.cross()) cells.push_back(self.number(dot));
+            return cells;
+        },
+        "The cells of the cross.");
+    state.def(
+        "__init__",
+        [](H* self, nb::object game, const std::vector<Action>& moves) {
+            const auto& r = nb::cast<const Rules&>(game.attr("rules"));
+            new (self) H{game, morpion::State(r, moves)};
+        },
+        "game"_a, "moves"_a);
+    state.def_prop_ro(
+        "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
+        "The actions played, in order.");
+    rules.def(
+        "transform",
+        [](const Rules& self, Action action, int symmetry) {
+            if (action < 0 || action >= self.num_actions()) throw nb::value_error("there is no such action");
+            if (symmetry < 0 || symmetry > 7) throw nb::value_error("a symmetry is 0 to 7");
+            return self.transform(action, symmetry);
+        },
+        "action"_a, "symmetry"_a, "The action under a symmetry of the cross.");
+    m.def(
+        "examples",
+        [](const Rules& rules, ActionArray moves, Array<std::int64_t> starts, Array<std::int32_t> game,
+           Array<std::int32_t> played, Array<std::uint8_t> symmetry, std::uint64_t seed, int threads) {
+            morpion::Examples examples;
+            {
+                nb::gil_scoped_release release;
+                const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
+                examples = morpion::make_examples(rules, span(moves), span(starts), span(game), span(played),
+                                                  span(symmetry), seed, threads);
+            }
+            const std::size_t size = examples.wanted.size();
+            return std::tuple_cat(to_python(std::move(examples.input), rules.observation_shape()),
+                                  std::make_tuple(to_numpy(std::move(examples.wanted), {size})));
+        },
+        "rules"_a, "moves"_a, "starts"_a, "game"_a, "played"_a, "symmetry"_a, "seed"_a, "threads"_a,
+        "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
+    state.def(
+        "repair",
+        [](const H& self, std::int64_t trials, std::vector<double> temperatures, std::int64_t runs, std::uint64_t seed,
+           int threads, Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            const morpion::RepairSettings settings{trials, std::move(temperatures)};
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                const auto stream = static_cast<std::uint64_t>(i);
+                morpion::Repair search(self.state, settings, seed, stream, call.control, hear);
+                Playout game = search.run();
+                return std::make_pair(std::move(game), search.trials());
+            });
+        },
+        "trials"_a, "temperatures"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
+        "on_best"_a = nb::none());
+}
+
+}  // namespace rookery

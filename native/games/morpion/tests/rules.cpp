@@ -1,0 +1,160 @@
+#include "games/morpion/rules.hpp"
+
+#include "tests/check.hpp"
+#include "games/morpion/repair.hpp"
+
+using namespace rookery;
+using namespace rookery::testing;
+using morpion::Cell;
+using morpion::Line;
+
+TEST(morpion_random_play) {
+    for (const int length : {4, 5}) {
+        for (const bool touching : {false, true}) {
+            for (const int board : {0, 10, 11, 16, 33, 63, 64}) {
+                const morpion::Rules rules(length, touching, board);
+                check_random_play(morpion::State(rules), 2);
+            }
+        }
+    }
+}
+
+TEST(morpion_counts) {
+    CHECK(count(morpion::State(morpion::Rules(5, false, 0)), 3) == 18416);
+    CHECK(count(morpion::State(morpion::Rules(5, true, 0)), 3) == 18992);
+    CHECK(count(morpion::State(morpion::Rules(4, false, 0)), 2) == 1480);
+    CHECK(count(morpion::State(morpion::Rules(4, true, 0)), 2) == 1496);
+}
+
+// Assignment copies only what changed: after it, whatever the target was, both must go on alike.
+TEST(morpion_assignment) {
+    const morpion::Rules rules(5, true, 0), others(4, false, 12);
+    const auto lines = [](const morpion::State& state) {
+        return std::vector<Line>(state.legal_lines().begin(), state.legal_lines().end());
+    };
+    const auto some_moves = [](morpion::State& state, Rng& rng, std::uint32_t moves) {
+        for (; moves > 0 && state.player() != kTerminal; --moves) state.apply(state.random_action(rng));
+    };
+    Rng rng(1);
+    for (int round = 0; round < 200; ++round) {
+        morpion::State source(rules), target(round % 10 ? rules : others);
+        some_moves(source, rng, rng.below(60));
+        some_moves(target, rng, rng.below(90));
+        target = source;
+        const morpion::State copy = source;
+        for (morpion::State continued : {source, target, copy}) {
+            Rng same(2, static_cast<std::uint64_t>(round));
+            CHECK(lines(continued) == lines(source));
+            some_moves(continued, same, 200);
+            morpion::State expected(rules, {continued.moves().begin(), continued.moves().end()});
+            CHECK(expected.key() == continued.key());
+            CHECK(lines(expected) == lines(continued));
+            CHECK(continued.player() == kTerminal);
+        }
+        source = *&source;
+        CHECK(source.key() == copy.key());
+    }
+}
+
+// Bytes that are written beyond the first line of a row, column or diagonal must belong to lines that leave the board.
+TEST(morpion_lines_and_their_bytes) {
+    for (const int side : {10, 31, 32, 33, 63, 64}) {
+        const morpion::Rules rules(5, false, side);
+        const auto leaves = [&](int line) {
+            if (line < 0) return true;  // padding
+            const auto at = static_cast<Line>(line);
+            const Cell first = morpion::first_cell(at);
+            return !rules.on_board(first) || !rules.on_board(morpion::step(first, morpion::direction_of(at), 4));
+        };
+        for (int direction = 0; direction < morpion::kDirections; ++direction) {
+            for (int y = 0; y < side; ++y) {
+                for (int x = 0; x < side; ++x) {
+                    const Cell dot = {x, y};
+                    const int line = morpion::line_at(direction, dot);
+                    const Cell first = morpion::first_cell(static_cast<Line>(line));
+                    CHECK(first.x == x && first.y == y && morpion::direction_of(static_cast<Line>(line)) == direction);
+                    for (int back = 1; back <= 4; ++back) {
+                        const Cell start = morpion::step(dot, direction, -back);
+                        CHECK(rules.on_board(start) ? morpion::line_at(direction, start) == line - back
+                                                    : leaves(line - back));
+                    }
+                }
+            }
+        }
+        for (Action action = 0; action < rules.num_actions(); ++action) {
+            const auto move = rules.move(action);
+            CHECK(move.direction == action / (side * side * 5));
+            CHECK(rules.action(static_cast<Line>(move.line), action % 5) == action);
+        }
+    }
+}
+
+template <class Error, class Work>
+static bool throws(Work&& work) {
+    try {
+        work();
+    } catch (const Error&) {
+        return true;
+    }
+    return false;
+}
+
+TEST(morpion_refuses_bad_settings_and_moves) {
+    const auto refused = [](int length, int board) {
+        return throws<std::invalid_argument>([&] { morpion::Rules(length, false, board); });
+    };
+    CHECK(refused(3, 0) && refused(6, 0) && refused(5, 9) && refused(4, 7) && refused(5, 65) && refused(5, -1));
+    CHECK(!refused(5, 10) && !refused(4, 8) && !refused(5, 64) && !refused(4, 0));
+    const morpion::Rules rules(5, false, 0);
+    for (const Action action : {-1, 0, 17, rules.num_actions() - 1, rules.num_actions()}) {
+        CHECK(throws<std::invalid_argument>([&] { morpion::State(rules, {action}); }));
+    }
+}
+
+TEST(morpion_says_when_a_game_leaves_the_kept_grid) {
+    const morpion::Rules unlimited(5, true, 0), board(5, true, 64);
+    const auto left = [](const morpion::Rules& rules, Cell dot) {
+        return throws<std::length_error>([&] { rules.check_on_grid(dot); });
+    };
+    for (const int edge : {0, 3, 60, 63}) {
+        CHECK(left(unlimited, {edge, 30}) && left(unlimited, {30, edge}));
+        CHECK(!left(board, {edge, 30}) && !left(board, {30, edge}));
+    }
+    CHECK(!left(unlimited, {4, 59}) && !left(unlimited, {59, 4}));
+}
+
+TEST(morpion_searches_give_finished_games) {
+    for (const int length : {4, 5}) {
+        for (const bool touching : {false, true}) {
+            const morpion::Rules rules(length, touching, 0);
+            const morpion::State start(rules);
+            Control control;
+            double heard = 0;
+            const OnBest hear = [&](const Playout& game) { heard = game.score; };
+            const auto check = [&](const Playout& game) {
+                const morpion::State end(rules, game.actions);  // throws at an illegal move
+                CHECK(end.player() == kTerminal && end.returns()[0] == game.score && heard == game.score);
+            };
+            check(morpion::Repair(start, {500, {0.5}}, 1, 0, control, hear).run());
+            check(morpion::Repair(start, {500, {0.3, 0.5, 0.7}}, 1, 0, control, hear).run());
+            check(Nrpa<morpion::State>(start, {2, 10, 1.0, 1}, 1, 0, control, hear).run());
+            check(Nrpa<morpion::State>(start, {2, 10, 1.0, 3}, 1, 0, control, hear).run());
+            check(Nmcs<morpion::State>(start, 1, 0, control, hear).run(1));
+            CHECK(control.done.load() > 500 + 100 + 100);
+        }
+    }
+}
+
+// More than one round: the grids share the trials of the search.
+TEST(morpion_repair_makes_as_many_trials_as_it_is_told_to) {
+    const morpion::Rules rules(4, false, 0);
+    morpion::State start(rules);
+    Rng rng(1);
+    for (int i = 0; i < 15; ++i) start.apply(start.random_action(rng));
+    for (const std::vector<double>& temperatures : {std::vector{0.5}, std::vector{0.3, 0.5}}) {
+        Control control;
+        morpion::Repair search(start, {800'001, temperatures}, 1, 0, control, [](const Playout&) {});
+        CHECK(search.run().score > 15);
+        CHECK(search.trials() == 800'001 && control.done.load() == 800'001);
+    }
+}

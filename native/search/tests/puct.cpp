@@ -1,0 +1,124 @@
+#include "search/puct.hpp"
+
+#include <map>
+
+#include "tests/check.hpp"
+
+namespace rookery {
+namespace {
+
+// Two players take 1 to 3 stones in turn; who takes the last one wins. Won for the player to move unless 4 divides the
+// number of stones. With one player it is over when the stones are gone, and the score is the number of moves.
+struct Stones {
+    struct Rules {
+        int count, number_of_players;
+        int players() const { return number_of_players; }
+        Action num_actions() const { return 4; }
+        Shape observation_shape() const { return {1, 1, 1}; }
+    };
+    const Rules* rules_;
+    int left, moves = 0;
+    explicit Stones(const Rules& rules) : rules_(&rules), left(rules.count) {}
+    const Rules& rules() const { return *rules_; }
+    int player() const { return left == 0 ? kTerminal : moves % rules_->number_of_players; }
+    void legal_actions(ActionList& actions) const {
+        for (Action taken = 1; taken <= std::min(3, left); ++taken) actions.push_back(taken);
+    }
+    void apply(Action action) {
+        left -= action;
+        ++moves;
+    }
+    Returns returns() const {
+        if (rules_->number_of_players == 1) return {static_cast<double>(moves), 0};
+        return moves % 2 ? Returns{1, -1} : Returns{-1, 1};
+    }
+    std::string key() const { return std::to_string(left) + "/" + std::to_string(moves); }
+    void observe(float* planes) const { planes[0] = static_cast<float>(left); }
+};
+
+// A net that knows nothing: all moves alike, all positions worth 0.
+template <class S>
+void search(PuctForest<S>& forest, std::int64_t simulations, int walks) {
+    for (;;) {
+        const NetInput input = forest.find_leaves(simulations, walks, 1);
+        std::vector<float> priors(input.actions.size()), values(input.offsets.size() - 1, 0.0f);
+        for (std::size_t leaf = 0; leaf + 1 < input.offsets.size(); ++leaf) {
+            const auto begin = input.offsets[leaf], end = input.offsets[leaf + 1];
+            for (auto i = begin; i < end; ++i) priors[i] = 1.0f / static_cast<float>(end - begin);
+        }
+        forest.expand(priors, values);
+        bool done = true;
+        for (const auto& tree : forest.trees()) {
+            done &= tree.simulations() >= simulations || tree.root().player() == kTerminal;
+        }
+        if (done) return;
+    }
+}
+
+template <class S>
+Action most_visited(const Puct<S>& tree) {
+    const auto moves = tree.moves();
+    return std::max_element(moves.begin(), moves.end(), [](auto& a, auto& b) { return a.visits < b.visits; })->action;
+}
+
+TEST(puct_wins_a_won_game_of_two_players) {
+    for (const int walks : {1, 8}) {
+        for (int stones = 5; stones < 12; ++stones) {
+            if (stones % 4 == 0) continue;
+            const Stones::Rules rules{stones, 2};
+            PuctForest<Stones> forest(Stones(rules), 3, {1.5, 0.0});
+            search(forest, 3000, walks);
+            for (const auto& tree : forest.trees()) {
+                CHECK(tree.simulations() == 3000);
+                CHECK(most_visited(tree) == stones % 4);
+                for (const auto& move : tree.moves()) {
+                    if (move.action == stones % 4) CHECK(move.value > 0.5);
+                    if (move.action != stones % 4) CHECK(move.value < 0.2);
+                }
+            }
+        }
+    }
+}
+
+TEST(puct_keeps_what_it_knows_of_the_move_played) {
+    const Stones::Rules rules{11, 2};
+    PuctForest<Stones> forest(Stones(rules), 1, {1.5, 0.0});
+    search(forest, 1000, 1);
+    std::map<Action, std::int64_t> visits;
+    for (const auto& move : forest.trees()[0].moves()) visits[move.action] = move.visits;
+    // Every simulation but the first, which looks at the root itself, goes through one of the moves.
+    CHECK(visits[1] + visits[2] + visits[3] == 999);
+    forest.apply(0, 3);
+    CHECK(forest.trees()[0].simulations() == visits[3]);
+    CHECK(forest.trees()[0].root().left == 8);
+    std::int64_t below = 0;
+    for (const auto& move : forest.trees()[0].moves()) below += move.visits;
+    CHECK(below == visits[3] - 1);
+    search(forest, 1500, 4);
+    for (const auto& move : forest.trees()[0].moves()) CHECK(move.value < 0);  // 8 stones are lost
+}
+
+TEST(puct_of_one_player_seeks_scores_above_the_threshold) {
+    const Stones::Rules rules{6, 1};
+    PuctForest<Stones> forest(Stones(rules), 1, {1.5, 5.0});  // only six single stones are more than 5 moves
+    search(forest, 2000, 1);
+    CHECK(most_visited(forest.trees()[0]) == 1);
+    CHECK(forest.trees()[0].best_score() == 6);
+    CHECK((forest.trees()[0].best_game() == ActionList{1, 1, 1, 1, 1, 1}));
+    forest.apply(0, 1);
+    CHECK(forest.trees()[0].best_score() == 6);  // from the start, not from the new root
+}
+
+TEST(puct_leaves_out_actions_without_a_probability) {
+    const Stones::Rules rules{6, 1};
+    PuctForest<Stones> forest(Stones(rules), 1, {1.0, 0.0});
+    const NetInput input = forest.find_leaves(10, 1, 1);
+    CHECK((input.actions == ActionList{1, 2, 3}));
+    const std::vector<float> priors = {-1.0f, 0.5f, 0.5f}, values = {0.0f};
+    forest.expand(priors, values);
+    CHECK(forest.trees()[0].moves().size() == 2);
+    CHECK(forest.trees()[0].moves()[0].action == 2);
+}
+
+}  // namespace
+}  // namespace rookery

@@ -1,0 +1,193 @@
+"""What a game is.
+
+A `Game` holds the rules of one variant and never changes; a `State` is a position in it. The states of the five games
+are native; a game of your own is two plain Python classes (see `examples/tic_tac_toe.py`) and works everywhere the
+five do.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native, draw
+
+CHANCE: int = _native.CHANCE
+"""What `State.player` answers where the next step is drawn by chance."""
+
+TERMINAL: int = _native.TERMINAL
+"""What `State.player` answers when the game is over."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What to draw on top of a position. Cells are the numbers that `State.action_cells` uses."""
+
+    highlights: Mapping[int, str] = field(default_factory=dict)
+    """Cell to kind: one of "focus", "good", "bad", "last"."""
+    arrows: Sequence[tuple[int, int]] = ()
+    """Pairs of cells."""
+    labels: Mapping[int, str] = field(default_factory=dict)
+    """Cell to a short text: a move number, for one."""
+    values: Mapping[int, float] = field(default_factory=dict)
+    """Action to value, drawn where the action ends."""
+
+
+class State(Protocol):
+    """A position. Subclass it for a game in Python: the methods that raise here are yours to write."""
+
+    @property
+    def game(self) -> Game:
+        """The game this position belongs to."""
+        raise NotImplementedError
+
+    def player(self) -> int:
+        """Who is to move: 0, 1, `CHANCE` or `TERMINAL`."""
+        raise NotImplementedError
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions of the player to move; empty at chance nodes and at the end."""
+        raise NotImplementedError
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Every outcome of a chance node with its probability; empty elsewhere."""
+        return []
+
+    def apply(self, action: int) -> None:
+        """Play a legal action, or a possible chance outcome; anything else raises ValueError."""
+        raise NotImplementedError
+
+    def clone(self) -> State:
+        """An independent copy."""
+        raise NotImplementedError
+
+    def returns(self) -> list[float]:
+        """One number a player once the game is over, zeros before. Two players' returns add up to zero."""
+        raise NotImplementedError
+
+    def key(self) -> bytes:
+        """Equal keys mean equal positions, and the other way round. How the position came about (score, move counters,
+        repetitions) is not part of it."""
+        raise NotImplementedError
+
+    def observation(self) -> npt.NDArray[np.float32]:
+        """The position as planes, `[planes, rows, columns]`."""
+        raise NotImplementedError
+
+    def action_name(self, action: int) -> str:
+        """The action in the notation players use."""
+        return str(action)
+
+    def action_cells(self, action: int) -> list[int]:
+        """The cells to touch, in order, to make this action on the drawn board."""
+        return []
+
+    def __str__(self) -> str:
+        """The position on one line; `Game.parse_state` reads it back."""
+        raise NotImplementedError
+
+    def svg(self, overlay: Overlay | None = None) -> str:
+        """A drawing; the default writes the text."""
+        return draw.text_board(str(self))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+@dataclass(frozen=True)
+class RandomGames:
+    """What happened in a batch of uniformly random games."""
+
+    lengths: npt.NDArray[np.int32]
+    """Players' actions in each game, `[games]`."""
+    returns: npt.NDArray[np.float64]
+    """`[games, players]`."""
+    seconds: float
+    """Wall time of the batch."""
+
+    @property
+    def games(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def games_per_second(self) -> float:
+        return self.games / self.seconds
+
+    def outcome_shares(self) -> dict[str, float]:
+        """Share of games by outcome for two players; for one, the share of each return, or quartiles if there are more
+        than four different ones."""
+        first = self.returns[:, 0]
+        if self.returns.shape[1] == 2:
+            return {
+                "first wins": float(np.mean(first > 0)),
+                "second wins": float(np.mean(first < 0)),
+                "drawn": float(np.mean(first == 0)),
+            }
+        values, counts = np.unique(first, return_counts=True)
+        if len(values) <= 4:
+            return {f"{v:g}": float(c / len(first)) for v, c in zip(values, counts, strict=True)}
+        quartiles = np.percentile(first, [0, 25, 50, 75, 100])
+        return dict(zip(("min", "25%", "50%", "75%", "max"), map(float, quartiles), strict=True))
+
+
+class Game:
+    """The rules of one variant. A game in Python sets the four attributes and writes the first two methods."""
+
+    name: str
+    players: int
+    num_actions: int
+    """Action ids are 0 to num_actions - 1; where rules need it they are sparse."""
+    observation_shape: tuple[int, ...]
+    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Named sets of constructor options; the first is the default."""
+    sides: ClassVar[tuple[str, str]] = ("First player", "Second player")
+    """What people call the players of a game for two."""
+
+    def initial_state(self) -> State:
+        """The position every game of this variant starts from."""
+        raise NotImplementedError
+
+    def parse_state(self, text: str) -> State:
+        """Read `str(state)`; anything else raises ValueError saying what was wrong and what is accepted."""
+        raise NotImplementedError
+
+    def random_start(self, rng: random.Random) -> State:
+        """A position to start from, drawn at random where the game has many: puzzles, endgames."""
+        return self.initial_state()
+
+    def random_games(self, games: int, seed: int = 0, threads: int = 0, start: State | None = None) -> RandomGames:
+        """Play uniformly random games, natively, from `start` or the initial state.
+
+        The same seed gives the same games whatever the number of threads (0: all cores).
+        """
+        begin = time.perf_counter()
+        lengths, returns = native(start or self.initial_state()).random_games(games, seed, threads)
+        return RandomGames(lengths, returns, time.perf_counter() - begin)
+
+
+class NativeGame(Game):
+    """A game whose rules and states are C++. `rules` is the native object the states point to."""
+
+    def __init__(self, rules: Any) -> None:
+        self.rules = rules
+        self.players = rules.players
+        self.num_actions = rules.num_actions
+        self.observation_shape = rules.observation_shape
+
+
+def native(state: State) -> Any:
+    """The state as the native algorithms take it: itself, or an adapter around a state written in Python."""
+    return state if hasattr(state, "random_games") else _native.PyState(state)
+
+
+def play_chance(state: State, rng: random.Random) -> None:
+    """Draw chance outcomes until a player is to move or the game is over."""
+    while state.player() == CHANCE:
+        outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+        state.apply(rng.choices(outcomes, weights)[0])

@@ -1,0 +1,252 @@
+"""Checkers with up to four pieces, solved: who wins, and in how many plies, in every position.
+
+>>> from rookery.games.checkers.rules import Checkers
+>>> state = Checkers().parse_state("B:W6:BK2,K11")
+>>> solution = solve(state)
+>>> solution.outcome, [state.action_name(move) for move in solution.best_moves]
+(Outcome(value='win', plies=1), ['2x9'])
+
+The tables are made by retrograde analysis in a few seconds when they are first asked for, and kept in a folder for
+caches (`rookery.files.cache_folder`). Outcomes look at the position alone: they know nothing of repetitions and
+counters; a draw is where nobody can force a win.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rookery import _native
+from rookery._native import Control
+from rookery.files import cache_folder, replacing
+from rookery.game import State
+from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.progress import watching
+from rookery.statistics import wilson_interval
+
+PIECES = 4
+"""Of both sides together, unless five are asked for."""
+MOST_PIECES = 5
+"""Five pieces take about two minutes, 190 MB of memory and a file of 75 MB."""
+
+_DRAWN: int = _native.checkers.Database.DRAWN
+_HEADER = struct.Struct("<8sIQI")  # magic, pieces, positions, checksum of the bytes
+_MAGIC = b"rkryckr1"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ends for one side if both play perfectly."""
+
+    value: Literal["win", "draw", "loss"]
+    plies: int | None
+    """Until the loser cannot move, the winner hurrying and the loser delaying; None for a draw."""
+
+    @property
+    def preference(self) -> int:
+        """The greater, the better: fast wins, slow wins, draws, slow losses, fast losses."""
+        if self.plies is None:
+            return 0
+        return 1000 - self.plies if self.value == "win" else self.plies - 1000
+
+
+def _outcome(plies: int) -> Outcome:
+    if plies == _DRAWN:
+        return Outcome("draw", None)
+    return Outcome("win" if plies % 2 else "loss", plies)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The exact truth about one position."""
+
+    outcome: Outcome
+    """For the side to move."""
+    moves: dict[int, Outcome]
+    """Every legal move with its outcome, for the side that moves and counted from before the move."""
+    best_moves: list[int]
+
+
+class Endgames:
+    """All positions of up to `pieces` pieces."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        """What native code takes: `rookery::checkers::Endgames`."""
+        self.pieces: int = native.pieces
+
+    def covers(self, state: CheckersState) -> bool:
+        return bool(self.native.covers(state))
+
+    def outcome(self, state: CheckersState) -> Outcome:
+        self._check(state)
+        return _outcome(self.native.plies(state))
+
+    def solve(self, state: CheckersState) -> Solution:
+        """The draw rules of the state's variant do not count: a move is judged by the position it leads to."""
+        self._check(state)
+        moves = {
+            action: _outcome(plies if plies == _DRAWN else plies + 1) for action, plies in self.native.moves(state)
+        }
+        top = max((outcome.preference for outcome in moves.values()), default=0)
+        best = [action for action, outcome in moves.items() if outcome.preference == top]
+        return Solution(self.outcome(state), moves, best)
+
+    def _check(self, state: CheckersState) -> None:
+        if not self.covers(state):
+            pieces = len(state.black) + len(state.white)
+            raise ValueError(f"positions of up to {self.pieces} pieces are solved, and this one has {pieces}: {state}")
+
+    def counts(self) -> dict[str, tuple[int, int, int, int]]:
+        """Wins, draws and losses of the side to move and the longest distance, by material: "2K v 1K+1".
+
+        The material of the side to move comes first. Colours do not matter, so this is every position once.
+        """
+        table = self.native.table
+        found = {}
+        for men, kings, other_men, other_kings, first, size in self.native.materials:
+            seen = np.bincount(table[first : first + size], minlength=256)
+            decided = seen[:_DRAWN]
+            longest = int(np.flatnonzero(decided).max(initial=0))
+            name = f"{_side(men, kings)} v {_side(other_men, other_kings)}"
+            found[name] = (int(decided[1::2].sum()), int(seen[_DRAWN]), int(decided[::2].sum()), longest)
+        return found
+
+    def random_position(self, game: Checkers, pieces: int, rng: random.Random) -> CheckersState:
+        """Uniform among all positions of exactly so many pieces, both sides on the board, either to move."""
+        if not 2 <= pieces <= self.pieces:
+            raise ValueError(f"there are 2 to {self.pieces} pieces, not {pieces}")
+        ranges = [(first, size) for *material, first, size in self.native.materials if sum(material) == pieces]
+        begin, end = ranges[0][0], ranges[-1][0] + ranges[-1][1]
+        squares = None
+        while squares is None:
+            squares = self.native.squares(rng.randrange(begin, end))
+        black, white, kings = ([n + 1 for n in range(32) if bits >> n & 1] for bits in squares)
+        if rng.random() < 0.5:
+            return CheckersState(game, black, white, kings, 0)
+        turned = [[33 - n for n in numbers] for numbers in (white, black, kings)]
+        return CheckersState(game, turned[0], turned[1], turned[2], 1)
+
+
+def _side(men: int, kings: int) -> str:
+    return "+".join(filter(None, [f"{kings}K" if kings else "", str(men) if men else ""]))
+
+
+def solve(state: CheckersState, pieces: int = PIECES) -> Solution:
+    """Solve a position of up to so many pieces."""
+    return endgames(pieces).solve(state)
+
+
+@cache
+def endgames(pieces: int = PIECES) -> Endgames:
+    """The solved endgames of up to so many pieces, loaded, or made and saved if they are not there yet."""
+    if not 2 <= pieces <= MOST_PIECES:
+        raise ValueError(f"endgames of 2 to {MOST_PIECES} pieces can be solved, not of {pieces}")
+    file = cache_folder() / "checkers" / f"endgames-{pieces}.bin"
+    native = _load(file, pieces)
+    if native is None:
+        native = generate(pieces)
+        _save(file, native)
+    return Endgames(native)
+
+
+def generate(pieces: int, threads: int = 0) -> Any:
+    """Solve from nothing but the rules. `threads` 0 means all cores; the result does not depend on it."""
+    kind, control = _native.checkers.Database, Control()
+    with watching(f"Solving checkers with {pieces} pieces", control, 2 * kind.size_of(pieces)):
+        return kind.solve(pieces, threads, control)
+
+
+def _save(file: Path, native: Any) -> None:
+    """Write the file whole or not at all. Tables that cannot be saved are made again next time."""
+    raw = native.table.tobytes()
+    try:
+        with replacing(file) as out:
+            out.write(_HEADER.pack(_MAGIC, native.pieces, len(raw), zlib.crc32(raw)) + zlib.compress(raw, 1))
+    except OSError as error:
+        print(f"rookery: the endgames of checkers could not be kept: {error}", file=sys.stderr)
+
+
+def _load(file: Path, pieces: int) -> Any:
+    """The native tables from a file, or None if the file is missing or damaged: then they are made again."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    kind = _native.checkers.Database
+    size = kind.size_of(pieces)
+    try:
+        if _HEADER.unpack_from(content)[:3] != (_MAGIC, pieces, size):
+            raise ValueError("it is the file of other tables")
+        reader = zlib.decompressobj()
+        raw = reader.decompress(content[_HEADER.size :], size)
+        if (
+            len(raw) != size
+            or not reader.eof
+            or reader.unused_data
+            or zlib.crc32(raw) != _HEADER.unpack_from(content)[3]
+        ):
+            raise ValueError("its checksum is wrong")
+    except (ValueError, struct.error, zlib.error) as error:
+        print(f"rookery: {file} is damaged ({error}) and will be made again", file=sys.stderr)
+        return None
+    return kind.load(pieces, raw)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How often a player's move kept what a position was worth."""
+
+    value: Literal["win", "draw"]
+    positions: int
+    kept: int
+
+    @property
+    def share(self) -> float:
+        return self.kept / self.positions
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%."""
+        return wilson_interval(self.kept, self.positions)
+
+
+def value_kept(
+    choose: Callable[[State, random.Random], int],
+    value: Literal["win", "draw"],
+    positions: int = 1000,
+    pieces: int = PIECES,
+    seed: int = 0,
+) -> Kept:
+    """How often a player, given by its `choose`, keeps a won game won, or a drawn one from being lost.
+
+    Positions are drawn uniformly from those of exactly so many pieces that have this value and a move that gives it
+    away; in all others there is nothing to keep.
+
+    >>> def first_move(state, rng):
+    ...     return state.legal_actions()[0]
+    >>> 0.2 < value_kept(first_move, "win", 200).share < 0.8
+    True
+    """
+    solved, game = endgames(max(pieces, PIECES)), Checkers()
+    rng = random.Random(f"{seed} {value} {pieces}")
+    kept = 0
+    for _ in range(positions):
+        while True:
+            state = solved.random_position(game, pieces, rng)
+            if solved.outcome(state).value != value:
+                continue
+            moves = solved.solve(state).moves
+            if any(outcome.value != value for outcome in moves.values()):
+                break
+        kept += moves[choose(state, rng)].value == value
+    return Kept(value, positions, kept)

@@ -1,0 +1,304 @@
+"""Tabular Q-learning of checkers by self-play, and what to do in positions the table does not know (Benning, 2021).
+
+One table serves both colours. Training plays whole games of the table against itself: where the position is known, the
+best action with probability 1 - epsilon, otherwise a random one. After a game every player's own moves are walked
+through from the last to the first (the paper's Algorithm 1):
+
+    q += alpha * (reward + discount * best value of the player's next position - q)
+
+with reward +1 at each move of the winner, -1 at each of the loser, 0 in a drawn game. A position enters the table with
+zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
+
+A position met in play that is not in the table is left to a fallback: `random`; `psv`, Prior State Voting; or
+`keep-training`, which plays training games from that very position.
+
+>>> table = QTable()
+>>> table.train(Checkers(), Settings(games=50), seed=1)
+>>> state = Checkers().initial_state()
+>>> len(table) > 2000, len(table.values(state))
+(True, 7)
+>>> match = play_against_random(table, Checkers(), "random", games=20, seed=1)
+>>> match.wins + match.draws + match.losses
+20
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import run as runs
+from rookery._native import Control
+from rookery._native import checkers as native
+from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.statistics import wilson_interval
+
+KIND = "checkers q-table"
+MODEL = "model.npz"
+Fallback = Literal["random", "psv", "keep-training"]
+FALLBACKS: tuple[Fallback, ...] = ("random", "psv", "keep-training")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The paper's text names no values: alpha, epsilon and the discounts are those of its author's program."""
+
+    games: int = 40_000
+    """Games of self-play."""
+    alpha: float = 0.1
+    """How far a value moves towards what a game says."""
+    epsilon: float = 0.5
+    """Share of random moves in training."""
+    first_discount: float = 0.1
+    """Weight of what comes next in the first game; it rises evenly .."""
+    last_discount: float = 1.0
+    """.. to this in the last."""
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ValueError(f"the number of games must be at least 1, and is {self.games}")
+        self.native()
+
+    def native(self) -> Any:
+        return native.QSettings(
+            alpha=self.alpha, epsilon=self.epsilon, first_discount=self.first_discount, last_discount=self.last_discount
+        )
+
+
+@dataclass(frozen=True)
+class Part:
+    """What happened in a part of the training."""
+
+    games: int
+    plies: int
+    results: Sequence[int]
+    """Games that Black won, drawn games, games that White won."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one learned action says about an equivalent one."""
+
+    weight: float
+    """`q` times the matching fraction."""
+    q: float
+    matching: int
+    """Cells of 64 that are equal in the overlap."""
+    state: CheckersState
+    action: int
+    symmetry: int
+    """How the prior position is looked at: an index of `voting.SYMMETRIES`."""
+
+
+class QTable:
+    """Values of actions by position."""
+
+    def __init__(self, native: Any = None) -> None:
+        self.native = native.QTable() if native is None else native
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+        return int(self.native.bytes)
+
+    def values(self, state: CheckersState) -> dict[int, float] | None:
+        """The value of every legal action, or None if the table does not know the position."""
+        pairs = self.native.values(state)
+        return None if pairs is None else dict(pairs)
+
+    def train(self, game: Checkers, settings: Settings, seed: int = 0) -> None:
+        """All games of the training."""
+        if self.train_part(game, settings, seed, 0, settings.games).games < settings.games:
+            raise KeyboardInterrupt
+
+    def train_part(self, game: Checkers, settings: Settings, seed: int, first: int, end: int) -> Part:
+        """Games `first` to `end` of the training, fewer after Ctrl-C. In parts or at once, the table is the same."""
+        return Part(*self.native.train(game.initial_state(), settings.native(), first, end, settings.games, seed))
+
+    def learn(self, start: CheckersState, actions: Sequence[int], alpha: float = 0.1, discount: float = 1.0) -> None:
+        """Learn from one finished game, whoever played it."""
+        self.native.learn(start, list(actions), alpha, discount)
+
+    def keep_training(self, state: CheckersState, settings: Settings, seed: int = 0) -> dict[int, float]:
+        """Values after `settings.games` training games from a position, which the table does not keep."""
+        return dict(self.native.keep_training(state, settings.native(), settings.games, seed))
+
+    def merge(self, other: QTable) -> None:
+        """Take in what another table has learned. An action that both have learned gets the mean of the two values."""
+        self.native.merge(other.native)
+
+    def strongest_votes(
+        self, state: CheckersState, action: int, most: int = 3, symmetries: int = 1, threads: int = 0
+    ) -> tuple[list[Vote], list[Vote]]:
+        """The votes that weigh most for an action, and those against it."""
+
+        def read(rows: Sequence[Any]) -> list[Vote]:
+            return [
+                Vote(
+                    weight, q, matching,
+                    CheckersState(state.game, _squares(black), _squares(white), _squares(kings), side), prior, symmetry,
+                )
+                for weight, q, matching, black, white, kings, side, prior, symmetry in rows
+            ]  # fmt: skip
+
+        in_favour, against = self.native.strongest_votes(state, action, most, symmetries, threads)
+        return read(in_favour), read(against)
+
+    def save(self, path: Path, info: dict[str, Any]) -> None:
+        """Write the table and what it is; whole or not at all."""
+        runs.save_model(path, {"kind": KIND, "positions": len(self), **info}, self.arrays())
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return dict(zip(_ARRAYS, self.native.arrays(), strict=True))
+
+    @staticmethod
+    def from_arrays(arrays: runs.Arrays, path: Path) -> QTable:
+        try:
+            chosen = [np.ascontiguousarray(arrays[name], dtype) for name, dtype in _ARRAYS.items()]
+            if any(arrays[name].dtype != dtype or arrays[name].ndim != 1 for name, dtype in _ARRAYS.items()):
+                raise ValueError("its arrays have the wrong type")
+            return QTable(native.QTable.from_arrays(*chosen))
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"{path} does not hold a Q-table of checkers: {error}") from None
+
+    @staticmethod
+    def load(path: Path) -> QTable:
+        """Read a file of `save`, or the folder of a training run. Damaged and foreign files raise ValueError."""
+        file = path / MODEL if path.is_dir() else path
+        if not file.exists():
+            raise ValueError(f"there is no Q-table in {path}; `rookery train checkers q-table` writes one")
+        _, arrays = runs.load_arrays(file, KIND)
+        return QTable.from_arrays(arrays, file)
+
+
+_ARRAYS = {
+    "black": np.uint32, "white": np.uint32, "kings": np.uint32, "side": np.uint8, "learned": np.uint8,
+    "values": np.float32,
+}  # fmt: skip
+"""Pieces and side to move of every position; one bit a legal action, set if its value is not 0; and those values."""
+
+
+def _squares(bits: int) -> list[int]:
+    return [square for square in range(1, 33) if bits >> (square - 1) & 1]
+
+
+CHECKPOINT_SECONDS = 30.0
+
+
+def train(
+    game: Checkers, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Train in parts and yield a row of metrics after each. The table lies in `folder` at the end; stopped before, the
+    training goes on from its last checkpoint and ends with the same table."""
+    rules = {name: getattr(game, name) for name in ("repetition", "quiet_limit", "forty_move_rule")}
+    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, **rules}, resume)
+    saved = run.load()
+    table = QTable() if saved is None else QTable.from_arrays(saved, run.checkpoint_path)
+    return _train(game, settings, run, table, seed, {"settings": asdict(settings), "seed": seed, "rules": rules})
+
+
+def _train(
+    game: Checkers, settings: Settings, run: runs.Run, table: QTable, seed: int, info: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    done = run.rows[-1]["games"] if run.rows else 0
+    part = max(1000, settings.games // 100)
+    last_save = time.monotonic()
+    while done < settings.games:
+        begin = time.perf_counter()
+        end = min(settings.games, done + part)
+        played = table.train_part(game, settings, seed, done, end)
+        done += played.games
+        row = {
+            "games": done, "positions": len(table), "black_won": played.results[0], "drawn": played.results[1],
+            "white_won": played.results[2], "mean_plies": played.plies / max(played.games, 1),
+            "games_per_second": round(played.games / (time.perf_counter() - begin)),
+        }  # fmt: skip
+        interrupted = done < end
+        if interrupted or done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
+            run.save(row, table.arrays())
+            last_save = time.monotonic()
+        else:
+            run.rows.append(row)
+        if interrupted:
+            raise KeyboardInterrupt
+        yield row
+    table.save(run.model_path, info)
+
+
+@dataclass(frozen=True)
+class Match:
+    """Games of a table against a random player, half of them with each colour."""
+
+    results: npt.NDArray[np.int8]
+    """Of the table: 1, 0, -1. It plays Black in the even games."""
+    plies: npt.NDArray[np.int32]
+    moves: int
+    """Of the table."""
+    known: int
+    """Those made in positions it knew."""
+    seconds: npt.NDArray[np.float64] = field(repr=False)
+    """CPU time of each game."""
+
+    @property
+    def games(self) -> int:
+        return len(self.results)
+
+    @property
+    def wins(self) -> int:
+        return int((self.results > 0).sum())
+
+    @property
+    def draws(self) -> int:
+        return int((self.results == 0).sum())
+
+    @property
+    def losses(self) -> int:
+        return int((self.results < 0).sum())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%, of the share of wins."""
+        return wilson_interval(self.wins, self.games)
+
+
+KEEP_TRAINING = Settings(games=100)
+"""The paper's 100 repetitions from the unknown position; the discount rises over them as it does in training."""
+
+
+def play_against_random(
+    table: QTable,
+    game: Checkers,
+    fallback: Fallback,
+    games: int,
+    seed: int = 0,
+    symmetries: int = 1,
+    keep_training: Settings = KEEP_TRAINING,
+    threads: int = 0,
+    control: Control | None = None,
+) -> Match:
+    """Play from the initial position; the same seed gives the same games on any number of threads. What keep-training
+    learns is kept to the end of a game."""
+    if fallback not in FALLBACKS:
+        raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
+    voting = native.PriorStateVoting(table.native, symmetries, threads) if fallback == "psv" else None
+    rows = native.play_against_random(
+        table.native, fallback, voting, keep_training.native(), keep_training.games, game.initial_state(), games, seed,
+        threads, control,
+    )  # fmt: skip
+    rows = rows[rows[:, 1] >= 0]
+    moves, known = int(rows[:, 2].sum()), int(rows[:, 3].sum())
+    return Match(rows[:, 0].astype(np.int8), rows[:, 1].astype(np.int32), moves, known, rows[:, 4])
+
+
+__all__ = [
+    "FALLBACKS", "KEEP_TRAINING", "Match", "QTable", "Settings", "Vote", "play_against_random", "train",
+]  # fmt: skip

@@ -1,0 +1,98 @@
+"""Temporal-difference learning of a checkers evaluation, by self-play alone.
+
+The value of a position is a sum of weights looked up by patterns of its pieces, on the scale of log-odds
+(`native/games/checkers/patterns.hpp` names the patterns). All weights start at zero, so that at first not even a man is
+worth anything. A batch of games is played by a shallow search with the weights as they are; then every quiet position
+of every game learns from what the search found there, from the positions after it and from the end of the game:
+TD(lambda) with search, and temporal-coherence step sizes (`native/games/checkers/td.hpp`).
+
+The games of a batch are spread over the threads and learned from in order: the result depends on the seed alone.
+
+>>> value = PatternValue(np.zeros(PatternValue.size, np.float32))
+>>> from rookery.games.checkers import Checkers
+>>> value(Checkers().initial_state())
+0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rookery import _native
+from rookery import run as runs
+from rookery.games.checkers import MODELS
+from rookery.games.checkers.rules import Checkers
+
+KIND = "checkers-td"
+SHIPPED = MODELS / "td.npz"
+
+PatternValue = _native.checkers.PatternValue
+"""The value of a position for the side to move, called with a state: hundredths of log-odds."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    generations: int = 100
+    """A checkpoint is written after each."""
+    games: int = 2048
+    """Games a generation."""
+    batch: int = 256
+    """Games that are played with the same weights."""
+    depth: int = 3
+    """Plies that the search looks ahead, captures followed to their end."""
+    trace: float = 0.8
+    """Lambda: how much the rest of the game counts against what the search found."""
+    exploration: float = 0.05
+    """Chance of a random move."""
+    opening: int = 8
+    """Every game starts with up to so many random plies."""
+    step: float = 8.0
+    """How much of an error is corrected at once, before temporal coherence makes it smaller."""
+    half_step: int = 20
+    """After so many generations the step is a half, after twice as many a third, and so on."""
+
+
+def train(
+    settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
+) -> Iterator[runs.Info]:
+    """Play and learn; yields a row of metrics after every generation. The model lies in `folder` at the end."""
+    if min(settings.generations, settings.games, settings.batch, settings.half_step) < 1:
+        raise ValueError("generations, games, batch and half_step must be at least 1")
+    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed}, resume)
+    learner = _native.checkers.TdLearner(settings.depth, settings.trace, settings.exploration, settings.opening)
+    if (saved := run.load()) is not None:
+        learner.restore(saved["value"], saved["error"], saved["magnitude"])
+    start = Checkers().initial_state()
+    for generation in range(len(run.rows), settings.generations):
+        totals, step = np.zeros(5), settings.step / (1 + generation / settings.half_step)
+        for first in range(0, settings.games, settings.batch):
+            batch = min(settings.batch, settings.games - first)
+            totals += learner.train(start, generation * settings.games + first, batch, step, seed, threads)
+        games, plies, draws, learned, squared = totals.tolist()
+        row = {
+            "generation": generation + 1,
+            "games": (generation + 1) * settings.games,
+            "plies_a_game": plies / games,
+            "drawn": draws / games,
+            "error": (squared / max(learned, 1)) ** 0.5,
+        }
+        run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
+        yield row
+    command = f"rookery train checkers td --generations {settings.generations} --seed {seed}"
+    info = {"kind": KIND, "settings": asdict(settings) | {"seed": seed}, "command": command}
+    # As 16-bit numbers.
+    runs.save_model(run.model_path, info, {"weights": learner.state()[0].astype(np.float16)})
+
+
+def load(path: Path = SHIPPED) -> Any:
+    """The learned value in a file that `train` wrote."""
+    _, arrays = runs.load_arrays(path, KIND)
+    weights = arrays.get("weights")
+    if weights is None or weights.shape != (PatternValue.size,):
+        raise ValueError(f"{path} does not hold the {PatternValue.size:,} weights of the value")
+    return PatternValue(weights.astype(np.float32))

@@ -1,0 +1,157 @@
+"""Agents for chess endgames."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from rookery.agent import Explanation, ValueAgent
+from rookery.game import Overlay, State
+from rookery.games.endgames import MODELS
+from rookery.games.endgames import tables as exact
+from rookery.games.endgames.q_learning import QTable, promise
+from rookery.games.endgames.rules import EndgamesState
+from rookery.games.endgames.stockfish import Stockfish
+
+
+class OracleAgent(ValueAgent):
+    """Perfect play from the exact tables: mates as fast as possible with the pieces, resists as long as possible with
+    the lone king, and takes every draw it can get, by capture first.
+
+    A move is worth 1 less a thousandth for every ply to mate, 0 if it draws, and -1 plus a thousandth for every ply if
+    it loses. A move that ends the game by repetition or the fifty-move rule draws, whatever the tables say.
+
+    >>> import rookery
+    >>> from rookery import agents
+    >>> game = rookery.load("endgames")
+    >>> state = game.parse_state("8/8/8/8/8/1K6/7R/k7 w - - 0 1")
+    >>> explanation = agents.load("oracle", game).explain(state)
+    >>> explanation.reasons[:2]
+    ['Rh1# mates', 'Rd2 mates in 2 moves; the best reply is Kb1']
+    """
+
+    def moves(self, state: State) -> dict[int, int | None]:
+        """Every legal move with its distance to mate, for the side that moves."""
+        assert isinstance(state, EndgamesState)
+        moves = exact.solve(state).moves
+        return {action: None if _drawn_by_history(state, action) else moves[action] for action in state.legal_actions()}
+
+    def values(self, state: State) -> dict[int, float]:
+        return {action: exact.preference(dtm) / 1000 for action, dtm in self.moves(state).items()}
+
+    def choose(self, state: State, rng: random.Random) -> int:
+        assert isinstance(state, EndgamesState)
+        moves = self.moves(state)
+        best = exact.best(state, moves)
+        captures = [action for action in best if moves[action] is None and exact.is_capture(state, action)]
+        return rng.choice(captures or best)
+
+    def explain(self, state: State) -> Explanation:
+        assert isinstance(state, EndgamesState)
+        moves = self.moves(state)
+        best = exact.best(state, moves)
+        values = {action: exact.preference(dtm) / 1000 for action, dtm in moves.items()}
+        ranked = best + sorted(set(moves) - set(best), key=lambda action: (-values[action], action))
+        reasons = [describe(state, action, moves[action]) for action in ranked]
+        cells = state.action_cells(best[0])
+        return Explanation(best[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
+
+
+class QLearningAgent(ValueAgent):
+    """Plays the move of greatest Q-value in the positions that a learner met; in others it looks one move ahead, at the
+    area of the lone king and the distance of the kings, as a learner with a potential does at first.
+
+    `path` is a `q-table-strong.npz` or `q-table-weak.npz` of `rookery train endgames q-learning`, or a run's folder.
+    Without it the shipped tables are used, learned from the initial positions of KQK, KRK and KBBK.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self.tables = [QTable.load(file) for file in _q_tables(path)]
+
+    def met(self, state: EndgamesState) -> dict[int, float] | None:
+        """The learned values, or None in a position that no learner met."""
+        for table in self.tables:
+            values = table.values(state)
+            if values is not None and values.keys() == set(state.legal_actions()):
+                return values
+        return None
+
+    def values(self, state: State) -> dict[int, float]:
+        assert isinstance(state, EndgamesState)
+        learned = self.met(state)
+        if learned is not None:
+            return learned
+        return {action: promise(state, action) for action in state.legal_actions()}
+
+    def explain(self, state: State) -> Explanation:
+        assert isinstance(state, EndgamesState)
+        values = self.values(state)
+        ranked = sorted(values, key=lambda action: (-values[action], action))
+        distances = exact.solve(state).moves
+        reasons = [f"Q {values[action]:.6g}: {describe(state, action, distances[action])}" for action in ranked]
+        if self.met(state) is None:
+            reasons.insert(0, "never met in training: judged by the lone king's area and the distance of the kings")
+        cells = state.action_cells(ranked[0])
+        return Explanation(ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
+
+
+def _q_tables(path: str | None) -> list[Path]:
+    if path is None:
+        return sorted(MODELS.glob("q-learning-*.npz"))
+    given = Path(path)
+    found = sorted(given.rglob("q-table-*.npz")) if given.is_dir() else [given]
+    if not found:
+        raise ValueError(f"there is no Q-table in {path}; `rookery train endgames q-learning` writes them")
+    return found
+
+
+class StockfishAgent(ValueAgent):
+    """Plays what Stockfish, or another engine that speaks UCI, answers at a fixed depth."""
+
+    def __init__(self, depth: int = 15, path: str | None = None) -> None:
+        self.engine = Stockfish(depth, path)
+
+    def choose(self, state: State, rng: random.Random) -> int:
+        assert isinstance(state, EndgamesState)
+        return self.engine.ask(state).action
+
+    def values(self, state: State) -> dict[int, float]:
+        """What the engine thinks of the position after each move, in pawns; a mate in n is worth 1000 less n."""
+        assert isinstance(state, EndgamesState)
+        sign = 1 if state.player() == state.strong else -1
+        values = {}
+        for action in state.legal_actions():
+            after = _after(state, action)
+            if after.ending:
+                values[action] = 1000.0 if after.ending == "checkmate" else 0.0
+            else:
+                answer = self.engine.ask(after)
+                values[action] = sign * (1000.0 - answer.score if answer.mate else answer.score / 100)
+        return values
+
+
+def describe(state: EndgamesState, action: int, dtm: int | None) -> str:
+    """A move, its exact result, and the opponent's best reply."""
+    after = _after(state, action)
+    name = state.action_name(action)
+    if after.ending:
+        return f"{name} mates" if after.ending == "checkmate" else f"{name} draws by {after.ending}"
+    reply = after.action_name(exact.solve(after).best_moves[0])
+    if dtm is None:
+        result = "draws"
+    elif dtm > 0:
+        result = f"mates in {(dtm + 1) // 2} moves"
+    else:
+        moves = -dtm // 2
+        result = f"is mated in {moves} move{'s' if moves > 1 else ''}"
+    return f"{name} {result}; the best reply is {reply}"
+
+
+def _after(state: EndgamesState, action: int) -> EndgamesState:
+    after = state.clone()
+    after.apply(action)
+    return after
+
+
+def _drawn_by_history(state: EndgamesState, action: int) -> bool:
+    return _after(state, action).ending in ("repetition", "fifty-move rule")

@@ -1,0 +1,264 @@
+"""Chess endgames: king and up to two pieces against a lone king.
+
+>>> game = Endgames("KQK")
+>>> state = game.parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
+>>> state.apply(state.parse_action("Qb2#"))
+>>> str(state), state.ending, state.returns()
+('8/8/8/8/8/1K6/1Q6/k7 b - - 1 1', 'checkmate', [1.0, -1.0])
+
+Text form: FEN. Actions are `from * 64 + to + 4096 * promotion` with squares a1 = 0, b1 = 1 .. h8 = 63 and promotion
+0 (none), 1 (N), 2 (B), 3 (R), 4 (Q); their names are standard algebraic notation.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import textwrap
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from rookery import _native, draw
+from rookery.game import NativeGame, Overlay
+
+STARTS = MappingProxyType(
+    {
+        "KRK": "8/8/8/4k3/8/8/8/R3K3 w - - 0 1",
+        "KQK": "8/8/8/3k4/8/8/8/Q3K3 w - - 0 1",
+        "KBBK": "8/8/8/3k4/8/8/8/2B2B1K w - - 0 1",
+        "KBNK": "8/8/8/3k4/8/8/8/1N3B1K w - - 0 1",
+        "KPK": "4k3/8/8/8/4K3/8/4P3/8 w - - 0 1",
+    }
+)
+"""Initial positions by material; White wins all of them."""
+
+_PIECES = "QRBNP"
+_PROMOTIONS = ("", "n", "b", "r", "q")
+_DRAWN = ("KK", "KBK", "KNK")
+_UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([nbrq]?)")
+_SAN = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[x-]?([a-h][1-8])(?:=?([QRBN]))?[+#]?")
+
+
+class Endgames(NativeGame):
+    """King and up to two pieces against a lone king. Player 0 is White, 1 is Black.
+
+    `material` names the men of the strong side and the weak side's king, such as "KRK" or "KQPK"; it chooses the
+    initial position and those of `random_start`. `start` is an initial position of your own, as FEN. A position that
+    occurs for the `repetition`th time is a draw (0: never); with `fifty_move_rule` so is a position after 100 plies
+    without capture or pawn move, unless it is mate.
+
+    Any legal position with a lone king can be parsed, whatever the material of the game.
+
+    >>> Endgames(start="8/8/8/8/8/2k5/1r6/7K w - - 0 1").material
+    'KRK'
+    """
+
+    name = "endgames"
+    sides = ("White", "Black")
+    variants = MappingProxyType(
+        {"KRK": {}, **{material: {"material": material} for material in STARTS if material != "KRK"}}
+    )
+
+    def __init__(
+        self,
+        material: str | None = None,
+        start: str | None = None,
+        repetition: int = 3,
+        fifty_move_rule: bool = False,
+    ) -> None:
+        given = None if material is None else _check_material(material)
+        if start is None:
+            given = given or next(iter(STARTS))
+            start = STARTS.get(given) or _native.endgames.random_fen(given[1:-1], 0)
+        else:
+            _check_ascii(start)
+        super().__init__(_native.endgames.Rules(start, repetition, fifty_move_rule))
+        initial = self.initial_state()
+        self.material: str = initial.material
+        self.repetition, self.fifty_move_rule = repetition, fifty_move_rule
+        if given not in (None, self.material):
+            raise ValueError(f"the start {start!r} has the material {self.material}, not {given}; leave one out")
+        if initial.ending:
+            raise ValueError(f"in the start {start!r} the game is over already ({initial.ending})")
+
+    def initial_state(self) -> EndgamesState:
+        return EndgamesState(self)
+
+    def parse_state(self, text: str) -> EndgamesState:
+        """Read a FEN; the two counters at its end may be left out.
+
+        >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 b - -")
+        <EndgamesState 8/8/8/8/8/2K5/8/R1k5 b - - 0 1>
+        >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 w - -")
+        Traceback (most recent call last):
+        ...
+        ValueError: not a usable FEN: the side that is not to move is in check
+        """
+        _check_ascii(text)
+        return EndgamesState(self, text)
+
+    def random_start(self, rng: random.Random) -> EndgamesState:
+        """A random position of the game's material that is not over yet.
+
+        White is the strong side, a fair coin says who is to move, and then every legal placement is equally likely
+        (of two bishops on different colours).
+        """
+        return EndgamesState(self, _native.endgames.random_fen(self.material[1:-1], rng.getrandbits(64)))
+
+
+def _check_material(material: str) -> str:
+    """The material with its pieces in the usual order."""
+    if not re.fullmatch(r"K[QRBNP]{0,2}K", material):
+        raise ValueError(
+            f"unknown material {material!r}; write the strong side's king, one or two of QRBNP, and the lone king, "
+            f"such as {', '.join(STARTS)}"
+        )
+    usual = f"K{''.join(sorted(material[1:-1], key=_PIECES.index))}K"
+    if usual in _DRAWN:
+        raise ValueError(f"with {usual} every position is drawn; the strong side needs more")
+    return usual
+
+
+def _check_ascii(text: str) -> None:
+    if not text.isascii():
+        raise ValueError(f"a FEN has no characters such as those in {text[:80]!r}")
+
+
+class EndgamesState(_native.endgames.State):
+    """A chess position. `ending`, `in_check`, `halfmove_clock` and `fullmove_number` say how it stands."""
+
+    game: Endgames
+
+    @property
+    def material(self) -> str:
+        """The strong side's men and the weak side's king: "KRK" with the rook of either colour."""
+        pieces = [letter.upper() for letter in self.letters if letter.upper() in _PIECES]
+        return f"K{''.join(sorted(pieces, key=_PIECES.index))}K"
+
+    @property
+    def strong(self) -> int:
+        """The player who has the pieces; 0 if nobody has any."""
+        return int(any(letter in "qrbnp" for letter in self.letters))
+
+    def action_name(self, action: int) -> str:
+        """A legal action in standard algebraic notation, such as `Qd5+`, `Kxe4` or `e8=Q#`."""
+        name: str = self.san(action)
+        return name
+
+    def uci(self, action: int) -> str:
+        """The action as chess engines write it.
+
+        >>> Endgames().initial_state().uci(4 * 64 + 12)
+        'e1e2'
+        """
+        if not 0 <= action < self.game.num_actions:
+            raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
+        promotion, squares = divmod(action, 4096)
+        return _square_name(squares // 64) + _square_name(squares % 64) + _PROMOTIONS[promotion]
+
+    def parse_action(self, text: str) -> int:
+        """The legal action that the text names, in algebraic or engine notation.
+
+        As people write it: check marks and the `x` may be missing, and more of the origin may be given than needed.
+
+        >>> state = Endgames().initial_state()
+        >>> [state.action_name(state.parse_action(text)) for text in ("Ra5+", "Ra5", "R1a5", "a1a5")]
+        ['Ra5+', 'Ra5+', 'Ra5+', 'Ra5+']
+        """
+        if match := _UCI.fullmatch(text):
+            start, end, promotion = match.groups()
+            action = _PROMOTIONS.index(promotion) * 4096 + _square(start) * 64 + _square(end)
+            found = [action] if self.is_legal(action) else []
+        elif match := _SAN.fullmatch(text):
+            piece, file, rank, end, promotion = match.groups()
+            pattern = re.compile(f"{file or '.'}{rank or '.'}{end}{(promotion or '').lower()}")
+            letters = self.letters
+            found = [
+                action
+                for action in self.legal_actions()
+                if letters[action % 4096 // 64].upper() == (piece or "P") and pattern.fullmatch(self.uci(action))
+            ]
+        else:
+            raise ValueError(f"expected a move such as 'Kd4', 'e8=Q' or 'e7e8q', not {text[:80]!r}")
+        if len(found) != 1:
+            problem = "could be any of several moves" if found else "is not a legal move"
+            raise ValueError(f"{text!r} {problem} in {self}")
+        return found[0]
+
+    def action_cells(self, action: int) -> list[int]:
+        """Cells are numbered row by row from a8, the top left one. The four promotions of a pawn touch the same."""
+        return [_cell(action % 4096 // 64), _cell(action % 64)]
+
+    def __str__(self) -> str:
+        fen: str = self.fen()
+        return fen
+
+    def __repr__(self) -> str:
+        return f"<EndgamesState {self}>"
+
+    def text_board(self) -> str:
+        """The board for the terminal: White's men in capitals."""
+        cells = [self.letters[8 * row + column] for row in reversed(range(8)) for column in range(8)]
+        return draw.labelled(cells, "87654321", "abcdefgh")
+
+    def svg(self, overlay: Overlay | None = None) -> str:
+        canvas = draw.Canvas(9, 9, f"Chess endgame {self}")
+
+        def centre(cell: int) -> tuple[float, float]:
+            return cell % 8 + 1.0, cell // 8 + 1.0
+
+        draw.checkerboard(canvas, 8, 8)
+        black_to_move = str(self).split()[1] == "b"
+        # A small disc beside the board, at the mover's side, in the mover's colour.
+        fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
+        canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
+        for square, letter in enumerate(self.letters):
+            if letter == ".":
+                continue
+            x, y = centre(_cell(square))
+            if self.in_check and letter == ("k" if black_to_move else "K"):
+                canvas.circle(x, y, 0.47, draw.HIGHLIGHTS["bad"], extra='fill-opacity="0.6" pointer-events="none"')
+            draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
+        draw.draw_overlay(canvas, self, overlay, centre)
+        return canvas.render()
+
+
+def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
+    """A game in Portable Game Notation, as chess programs read it.
+
+    >>> state = Endgames("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
+    >>> print(to_pgn(state, [state.parse_action("Qb2#")], ("Rookery", "nobody")).splitlines()[-1])
+    1. Qb2# 1-0
+    """
+    state, words = start.clone(), []
+    for i, action in enumerate(actions):
+        if state.player() == 0:
+            words.append(f"{state.fullmove_number}.")
+        elif i == 0:
+            words.append(f"{state.fullmove_number}...")
+        words.append(state.action_name(action))
+        state.apply(action)
+    white = state.returns()[0]
+    result = "*" if state.ending is None else "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
+    tags = {
+        "Event": "Rookery", "Site": "?", "Date": "????.??.??", "Round": "?", "White": players[0], "Black": players[1],
+        "Result": result, "SetUp": "1", "FEN": str(start),
+    }  # fmt: skip
+    head = "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
+    return f"{head}\n\n{textwrap.fill(' '.join([*words, result]), 79)}\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _cell(square: int) -> int:
+    return square ^ 56  # the ranks are numbered from below, the rows from above
+
+
+def _square(name: str) -> int:
+    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+
+
+def _square_name(square: int) -> str:
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)

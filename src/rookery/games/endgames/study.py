@@ -1,0 +1,765 @@
+"""Solving chess endgames using Q learning (Boar, 2022): its tables and figures beside ours, and the exact distances.
+
+The paper's opponent is Stockfish. Ours is the perfect defender from the exact tables, which needs no engine and gives
+the agent the hardest task there is. What Stockfish itself would need from the same starts, and how often its moves are
+the best ones, is measured where it is installed (not in quick runs).
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.progress import Progress
+
+from rookery._native import Control
+from rookery.files import write_text
+from rookery.games.endgames import perfect as perfect_endgames
+from rookery.games.endgames.q_learning import (
+    POTENTIAL,
+    POTENTIAL_VERSIONS,
+    VERSIONS,
+    Batch,
+    Engine,
+    Learners,
+    QTable,
+    Settings,
+    perfect_engine,
+    train,
+    train_batch,
+)
+from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.games.endgames.stockfish import EngineError, Stockfish
+from rookery.games.endgames.tables import Table as DistanceTable
+from rookery.games.endgames.tables import tables
+from rookery.registry import load
+from rookery.report import plots
+from rookery.report.study import Figure, Result, Table
+from rookery.statistics import wilson_interval
+from rookery.studies.sizes import Size
+
+ENDGAMES = {"King and Queen": "KQK", "King and Rook": "KRK", "King and Bishops": "KBBK"}
+
+PAPER_SOLVED = {
+    "Stockfish Static": (100.0, 93.0, 82.0),
+    "Stockfish Decaying": (100.0, 100.0, 100.0),
+    "Heuristic Static": (99.0, 47.5, 5.0),
+    "Heuristic Decaying": (100.0, 58.0, 7.0),
+}
+"""Table 3.2: percentage of runs reaching a solution, by endgame."""
+
+PAPER_CASES = {
+    ("A", "Stockfish Static"): "21 - 26 24 19 20 - 22 20 27",
+    ("A", "Stockfish Decaying"): "25 27 27 23 15 23 23 21 20 22",
+    ("A", "Heuristic Static"): "- - - - - - - - - -",
+    ("A", "Heuristic Decaying"): "- - - - - - - - - -",
+    ("B", "Stockfish Static"): "22 20 22 19 - 18 20 27 19 21",
+    ("B", "Stockfish Decaying"): "20 22 21 24 13 19 16 23 24 20",
+    ("B", "Heuristic Static"): "- - - - - - - - - -",
+    ("B", "Heuristic Decaying"): "- - - - - 18 - - 28 -",
+}
+"""Table 3.1: moves to mate in runs 1 to 10. Stockfish itself drew case A and took 49 moves in case B."""
+
+PARAMETER_SETS = ((0.05, 0.95, 0.003), (0.05, 0.9, 0.003), (0.05, 0.5, 0.003), (0.2, 0.95, 0.003), (0.05, 0.95, 0.03))
+"""alpha, gamma and epsilon of Figure 3.1; the paper's text names the first two sets."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of it is run. The paper: 10 starts an endgame, 10 runs of 5000 matches."""
+
+    starts: int = 10
+    runs: int = 10
+    matches: int = 5000
+    sample: int = 0
+    """Positions an endgame and side on which Stockfish's moves are checked; 0: no engine at all."""
+    grid_minutes: float = 0.0
+    """How long to go on with the grid against Stockfish itself."""
+
+
+PLANS = {"quick": Plan(runs=1), "default": Plan(sample=100), "full": Plan(sample=500, grid_minutes=60.0)}
+
+
+@dataclass(frozen=True)
+class Start:
+    """A start position, and the least number of moves in which White mates from it against the best defence."""
+
+    state: EndgamesState
+    exact: int
+
+
+def start_positions(material: str, count: int, seed: int) -> list[Start]:
+    """Random won positions with White to move in which no two men stand on neighbouring squares."""
+    game = load("endgames", None, material=material, fifty_move_rule=True)
+    assert isinstance(game, Endgames)
+    rng = random.Random(f"{seed} {material}")
+    table = tables(material)
+    found: list[Start] = []
+    while len(found) < count:
+        state = game.random_start(rng)
+        distance = table.dtm(state)
+        if state.player() == 0 and distance is not None and not _neighbours(state):
+            found.append(Start(state, (distance + 1) // 2))
+    return found
+
+
+def _neighbours(state: EndgamesState) -> bool:
+    men = [(i % 8, i // 8) for i, letter in enumerate(state.letters) if letter != "."]
+    return any(max(abs(a - c), abs(b - d)) == 1 for i, (a, b) in enumerate(men) for c, d in men[:i])
+
+
+def play_out(start: EndgamesState, white: Engine, black: Engine) -> int | None:
+    """White's moves to mate when two engines play each other; None if that ends in a draw."""
+    state, moves = start.clone(), 0
+    while state.player() >= 0:
+        moves += state.player() == 0
+        state.apply((white, black)[state.player()].ask(state)[0])
+    return moves if state.ending == "checkmate" else None
+
+
+def percent(count: int, total: int) -> str:
+    """A share with its 95% interval (Wilson).
+
+    >>> percent(7, 100), percent(100, 100)
+    ('7.0% (3.4-13.7)', '100.0% (96.3-100.0)')
+    """
+    low, high = wilson_interval(count, total)
+    return f"{100 * count / total:.1f}% ({100 * low:.1f}-{100 * high:.1f})"
+
+
+class Grid:
+    """Batches of runs by version of the agent and endgame, one batch a start."""
+
+    def __init__(self, folder: Path, plan: Plan, seed: int, progress: Progress) -> None:
+        self.folder, self.plan, self.seed, self.progress = folder, plan, seed, progress
+        self.starts = {name: start_positions(material, plan.starts, seed) for name, material in ENDGAMES.items()}
+        self.engines = {name: perfect_engine(tables(material).native) for name, material in ENDGAMES.items()}
+        self.cells: dict[tuple[str, str], list[Batch]] = {}
+
+    def run(self, versions: Mapping[str, Settings]) -> None:
+        task = self.progress.add_task("learning against the perfect defender", total=len(versions) * len(ENDGAMES))
+        for version, settings in versions.items():
+            for endgame in ENDGAMES:
+                self.cells[version, endgame] = [
+                    train_batch(
+                        self.folder / "runs" / _slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
+                        start.state,
+                        settings,
+                        self.engines[endgame],
+                        opponent="perfect",
+                        matches=self.plan.matches,
+                        runs=self.plan.runs,
+                        seed=self.seed * 1000 + i,
+                        every_run=i == 0,
+                        about={"exact distance": start.exact},
+                    )
+                    for i, start in enumerate(self.starts[endgame])
+                ]
+                self.progress.advance(task)
+        self.progress.remove_task(task)
+
+    def batches(self, versions: Iterable[str], endgames: Iterable[str]) -> Iterator[tuple[Start, Batch]]:
+        endgames = list(endgames)
+        for version in versions:
+            for endgame in endgames:
+                yield from zip(self.starts[endgame], self.cells[version, endgame], strict=True)
+
+    def solved(self, version: str, endgame: str) -> tuple[int, int]:
+        """Runs that reached a solution, and all runs."""
+        found = np.concatenate([batch.solved for batch in self.cells[version, endgame]])
+        return int(found.sum()), len(found)
+
+
+def win_curve(batches: Iterable[tuple[Start, Batch]], solved_only: bool = False) -> npt.NDArray[np.float64]:
+    """The mean percentage of matches won so far, after each match."""
+    curves = [batch.win_percentage[batch.solved] if solved_only else batch.win_percentage for _, batch in batches]
+    every = np.concatenate(curves)
+    return every.mean(axis=0) if len(every) else np.full(every.shape[1], np.nan)
+
+
+def extra_moves(batches: Iterable[tuple[Start, Batch]]) -> npt.NDArray[np.int16]:
+    """Moves to win of every match won, less the exact distance."""
+    return np.concatenate([batch.moves[batch.won] - start.exact for start, batch in batches])
+
+
+def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
+    """All of it; runs that are in `folder` already are not run again."""
+    begin = time.perf_counter()
+    plan = PLANS[size.name]
+    command = f"rookery reproduce endgames{size.flag} --seed {seed}"
+    with Progress(console=console, transient=True) as progress:
+        grid = Grid(folder, plan, seed, progress)
+        grid.run(VERSIONS | {"Stockfish 1.01": replace(VERSIONS["Stockfish Static"], decay=1.01)} | POTENTIAL_VERSIONS)
+        found_tables = [solved_table(grid, command), quality_table(grid, command)]
+        with _stockfish(plan, console) as stockfish:
+            found_tables.append(cases_table(grid, stockfish, command, progress))
+            if stockfish is not None:
+                found_tables += [reference_table(grid, stockfish, command, progress)]
+                found_tables += [optimality_table(plan, stockfish, seed, command, progress)]
+                if plan.grid_minutes:
+                    grid_folder = folder / "against-stockfish"
+                    found_tables.append(
+                        against_stockfish(grid_folder, stockfish, Plan(), seed, plan.grid_minutes, command, progress)
+                    )
+        found_tables.append(beyond_table(grid, command, progress))
+        found_tables.append(pawn_table(plan, seed, command, progress))
+        learned = learn_perfectly(size, seed, progress)
+        found_tables.append(perfection_table(learned, command))
+        figures = [
+            parameter_figure(grid, progress),
+            decay_figure(grid),
+            endgame_figure(grid),
+            reward_figure(grid),
+            potential_figure(grid),
+            perfection_figure(learned),
+        ]
+    for number, figure in zip(("3.1", "3.2", "3.4", "3.5", "potential", "perfection"), figures, strict=True):
+        write_text(folder / f"figure-{number}.svg", figure.svg)
+    return Result(
+        "endgames",
+        "Chess endgames: Q-learning beside the exact distance to mate",
+        seed,
+        found_tables,
+        figures,
+        time.perf_counter() - begin,
+        settings={"starts": plan.starts, "runs": plan.runs, "matches": plan.matches, "opponent": "perfect defender"},
+    )
+
+
+@contextmanager
+def _stockfish(plan: Plan, console: Console) -> Iterator[Stockfish | None]:
+    """The engine, or None with a remark if it is not to be used or cannot be."""
+    if not plan.sample:
+        yield None
+        return
+    try:
+        stockfish = Stockfish()
+        console.print(f"comparing with {stockfish.version}, depth {stockfish.depth}", highlight=False)
+    except EngineError as error:
+        console.print(f"no comparison with Stockfish: {error}")
+        yield None
+        return
+    with stockfish:
+        yield stockfish
+
+
+def solved_table(grid: Grid, command: str) -> Table:
+    rows = []
+    for version in (*VERSIONS, *POTENTIAL_VERSIONS):
+        row = [version]
+        for i, endgame in enumerate(ENDGAMES):
+            paper = f"{PAPER_SOLVED[version][i]:.1f}%" if version in PAPER_SOLVED else "-"
+            row += [paper, percent(*grid.solved(version, endgame))]
+        rows.append(row)
+    columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
+    note = (
+        f"Ours: {grid.plan.starts} starts an endgame, {grid.plan.runs} runs each, {grid.plan.matches} matches, against "
+        "the perfect defender; 95% intervals. A run has reached a solution if its table, without exploration, mates. "
+        "Where the paper rewards by Stockfish's evaluation, ours takes the exact distance for its 'mate in n'. The "
+        "potential knows no more than the heuristic reward: the king's area and the distance of the kings."
+    )
+    return Table("Table 3.2: percentage of runs reaching a solution", columns, rows, command, note)
+
+
+def quality_table(grid: Grid, command: str) -> Table:
+    rows = []
+    for version in (*VERSIONS, *POTENTIAL_VERSIONS):
+        for endgame in ENDGAMES:
+            batches = list(grid.batches([version], [endgame]))
+            extra = [int(m) - start.exact for start, batch in batches for m in batch.solutions[batch.solved]]
+            rows.append([
+                version,
+                endgame,
+                f"{win_curve(batches)[-1]:.1f}%",
+                f"{np.mean([batch.won[:, -500:].mean() for _, batch in batches]):.1%}",
+                f"{np.mean(extra):.2f}" if extra else "-",
+                percent(extra.count(0), len(extra)) if extra else "-",
+            ])  # fmt: skip
+    note = (
+        "Moves more than the exact distance: 0 is perfect play from the start, and against this opponent less is "
+        "impossible. 'Optimal' is the share of solutions that need not one move more."
+    )
+    columns = ["agent", "endgame", "won, all matches", "won, last 500", "moves more than exact", "optimal"]
+    return Table("How good the solutions are", columns, rows, command, note)
+
+
+def cases_table(grid: Grid, stockfish: Stockfish | None, command: str, progress: Progress) -> Table:
+    """The two starts with bishops that give Stockfish most trouble, or else the two that take longest."""
+    endgame = "King and Bishops"
+    starts = grid.starts[endgame]
+    if stockfish is None:
+        own: list[int | None] = [None] * len(starts)
+        order = sorted(range(len(starts)), key=lambda i: -starts[i].exact)
+    else:
+        own = stockfish_moves(starts, stockfish, progress)
+        order = sorted(range(len(starts)), key=lambda i: -(1000 if own[i] is None else own[i] - starts[i].exact))  # type: ignore[operator]
+    rows = []
+    for case, i in zip("AB", order, strict=False):
+        itself = "?" if stockfish is None else str(own[i] or "-")
+        for version in (*VERSIONS, *POTENTIAL_VERSIONS):
+            moves = [str(m) if m >= 0 else "-" for m in grid.cells[version, endgame][i].solutions]
+            paper = PAPER_CASES.get((case, version), "")
+            rows.append([f"{version} {case}", str(starts[i].exact), itself, " ".join(moves), paper])
+    note = (
+        "Moves to mate in each run, '-' where it reached no solution. The paper does not give its positions: ours are "
+        + (
+            "the two on which Stockfish, playing itself, does worst beside the exact distance"
+            if stockfish
+            else "the two with the longest exact distance, no engine having been asked"
+        )
+        + f": A is {starts[order[0]].state}, B is {starts[order[1]].state}. Stockfish itself drew the paper's A and "
+        "took 49 moves for its B: the exact distance is never more than 19 with two bishops."
+    )
+    columns = ["agent and case", "exact", "Stockfish", "our runs", "paper's runs"]
+    return Table("Table 3.1: special cases", columns, rows, command, note)
+
+
+def stockfish_moves(starts: Sequence[Start], stockfish: Stockfish, progress: Progress) -> list[int | None]:
+    """The paper's reference: moves that Stockfish needs against itself."""
+    engine = stockfish.native()
+    task = progress.add_task("Stockfish plays itself", total=len(starts))
+    found = []
+    for start in starts:
+        found.append(play_out(start.state, engine, engine))
+        progress.advance(task)
+    progress.remove_task(task)
+    return found
+
+
+def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Progress) -> Table:
+    """Stockfish from the same starts, and our solutions relative to it."""
+    rows = []
+    for endgame, starts in grid.starts.items():
+        engine = stockfish.native()
+        alone = stockfish_moves(starts, stockfish, progress)
+        task = progress.add_task("Stockfish attacks the perfect defender", total=len(starts))
+        against = []
+        for start in starts:
+            against.append(play_out(start.state, engine, grid.engines[endgame]))
+            progress.advance(task)
+        progress.remove_task(task)
+        ours = [
+            (int(moves), start, reference)
+            for (start, batch), reference in zip(grid.batches(["Stockfish Decaying"], [endgame]), against, strict=True)
+            for moves in batch.solutions[batch.solved]
+        ]
+        better = sum(reference is None or moves < reference for moves, _, reference in ours)
+        optimal = sum(moves == start.exact for moves, start, _ in ours)
+        rows.append([
+            endgame,
+            f"{np.mean([start.exact for start in starts]):.1f}",
+            _mean_or_draws(alone),
+            _mean_or_draws(against),
+            percent(better, len(ours)),
+            percent(optimal, len(ours)),
+        ])  # fmt: skip
+    note = (
+        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Ours better' is "
+        "the share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than "
+        "Stockfish does. That is no paradox: Stockfish is far from the exact distance, and the agent never beats that."
+    )
+    columns = [
+        "endgame", "exact", "Stockfish v itself", "Stockfish v perfect defender", "ours better than Stockfish",
+        "ours optimal",
+    ]  # fmt: skip
+    return Table("Moves to mate: exact, Stockfish and ours", columns, rows, command, note)
+
+
+def _mean_or_draws(moves: Sequence[int | None]) -> str:
+    won = [m for m in moves if m is not None]
+    drawn = len(moves) - len(won)
+    return (f"{np.mean(won):.1f}" if won else "-") + (f" and {drawn} drawn" if drawn else "")
+
+
+def optimality_table(plan: Plan, stockfish: Stockfish, seed: int, command: str, progress: Progress) -> Table:
+    """How often Stockfish's move is one of the best, and what its "mate in n" is worth."""
+    rows = []
+    engine = stockfish.native()
+    for endgame, material in ENDGAMES.items():
+        table = tables(material)
+        task = progress.add_task(f"Stockfish on {material}", total=2 * plan.sample)
+        row = [endgame]
+        announced = too_long = too_short = 0
+        for player in (0, 1):
+            best = total = 0
+            for state in won_positions(material, player, plan.sample, seed):
+                action, mate, score = engine.ask(state)
+                best += action in table.best_moves(state)
+                total += 1
+                exact = (abs(table.dtm(state) or 0) + 1) // 2
+                announced += mate
+                too_long += mate and score > exact
+                too_short += mate and score < exact
+                progress.advance(task)
+            row.append(percent(best, total))
+        progress.remove_task(task)
+        row += [percent(announced, 2 * plan.sample), percent(too_long, max(announced, 1)), str(too_short)]
+        rows.append(row)
+    note = (
+        f"{stockfish.version} at depth {stockfish.depth} on {plan.sample} random won positions an endgame and side to "
+        "move. So neither its attack nor its defence is perfect, and its 'mate in n' is an upper bound only. That is "
+        "why 'better than Stockfish' is measured here against the exact distance."
+    )
+    columns = ["endgame", "attack optimal", "defence optimal", "sees a mate", "of these too long", "too short"]
+    return Table("What the paper could not see: Stockfish beside the exact tables", columns, rows, command, note)
+
+
+def won_positions(material: str, player: int, count: int, seed: int) -> Iterator[EndgamesState]:
+    """Random positions in which White mates, with a choice of moves."""
+    game = Endgames(material)
+    rng = random.Random(f"{seed} {material} {player}")
+    table = tables(material)
+    while count:
+        state = game.random_start(rng)
+        if state.player() == player and table.dtm(state) is not None and len(state.legal_actions()) > 1:
+            count -= 1
+            yield state
+
+
+def beyond_table(grid: Grid, command: str, progress: Progress) -> Table:
+    """Black learns, and both learn against each other."""
+    plan = grid.plan
+    rows = []
+    task = progress.add_task("both sides learn", total=2 * len(ENDGAMES) * plan.starts)
+    for endgame, material in ENDGAMES.items():
+        table, engine = tables(material), grid.engines[endgame]
+        both_ways: tuple[Learners, ...] = ("weak", "both")
+        for learners in both_ways:
+            first, last, exact, kept, moves_of_black, mated = [], [], [], 0, 0, []
+            for i, start in enumerate(grid.starts[endgame]):
+                runs = train(
+                    start.state, POTENTIAL, engine, learners=learners, matches=plan.matches, runs=plan.runs,
+                    seed=grid.seed * 1000 + 500 + i,
+                )  # fmt: skip
+                for run in runs:
+                    first.append(float(run.moves[:100].mean()))
+                    last.append(float(run.moves[-100:].mean()))
+                    exact.append(start.exact)
+                    good, all_moves = best_move_share(start.state, run.tables["weak"], table)
+                    kept, moves_of_black = kept + good, moves_of_black + all_moves
+                    if learners == "both":
+                        mated.append(bool(run.won[-100:].mean() >= 0.5))
+                progress.advance(task)
+            rows.append([
+                endgame,
+                "Black, against perfect attack" if learners == "weak" else "both, against each other",
+                f"{np.mean(first):.1f}",
+                f"{np.mean(last):.1f}",
+                f"{np.mean(exact):.1f}",
+                percent(kept, moves_of_black),
+                percent(sum(mated), len(mated)) if mated else "-",
+            ])  # fmt: skip
+    progress.remove_task(task)
+    note = (
+        f"{plan.starts} starts, {plan.runs} runs, {plan.matches} matches. White's moves until the end of the match, in "
+        "the first and the last 100 matches. Black's best moves: share of optimal moves of the learned defence along "
+        "its game against perfect attack. White wins: runs in which White mates in half or more of the last 100."
+    )
+    columns = ["endgame", "who learns", "first 100", "last 100", "exact", "Black's best moves", "White wins"]
+    return Table("Beyond the paper: Black learns too", columns, rows, command, note)
+
+
+def best_move_share(start: EndgamesState, weak: QTable, table: DistanceTable) -> tuple[int, int]:
+    """Best moves and all moves of a learned defence against perfect attack."""
+    state = start.clone()
+    good = total = 0
+    while state.player() >= 0:
+        best = table.best_moves(state)
+        if state.player() == 1 - start.strong:
+            values = weak.values(state)
+            action = max(values, key=values.__getitem__) if values else state.legal_actions()[0]
+            good, total = good + (action in best), total + 1
+        else:
+            action = best[0]
+        state.apply(action)
+    return good, total
+
+
+def pawn_table(plan: Plan, seed: int, command: str, progress: Progress) -> Table:
+    """King and pawn: White learns to win won positions, Black learns to hold drawn ones."""
+    game = Endgames("KPK", fifty_move_rule=True)
+    table = tables("KPK")
+    engine = perfect_engine(table.native)
+    rng = random.Random(f"{seed} pawns")
+    won: list[EndgamesState] = []
+    drawn: list[EndgamesState] = []
+    while len(won) < plan.starts or len(drawn) < plan.starts:
+        state = game.random_start(rng)
+        kind = drawn if table.dtm(state) is None else won
+        if state.player() == 0 and len(kind) < plan.starts and not _neighbours(state):
+            kind.append(state)
+    rows = []
+    tasks: list[tuple[str, list[EndgamesState], Learners, str]] = [
+        ("White wins won positions", won, "strong", "Stockfish Decaying"),
+        ("White wins won positions", won, "strong", "Heuristic Decaying"),
+        ("Black holds drawn ones", drawn, "weak", "Potential Decaying"),
+        ("Black holds drawn ones, learning against a learner", drawn, "both", "Potential Decaying"),
+    ]
+    task = progress.add_task("king and pawn", total=len(tasks) * plan.starts)
+    for name, starts, learners, version in tasks:
+        settings = (VERSIONS | POTENTIAL_VERSIONS)[version]
+        able = total = 0
+        last = []
+        for i, start in enumerate(starts):
+            for run in train(
+                start, settings, engine, learners=learners, matches=plan.matches, runs=plan.runs,
+                seed=seed * 1000 + 700 + i,
+            ):  # fmt: skip
+                able += run.solution is not None if learners == "strong" else holds(start, run.tables["weak"], engine)
+                total += 1
+                last.append(float((run.won if learners == "strong" else ~run.won)[-500:].mean()))
+            progress.advance(task)
+        rows.append([name, version, percent(able, total), f"{np.mean(last):.1%}"])
+    progress.remove_task(task)
+    note = (
+        f"{plan.starts} starts each, {plan.runs} runs, {plan.matches} matches. Rows 1 to 3 are learned against perfect "
+        "play, which in a drawn position always sets the hardest problem: of the moves that draw, the one after which "
+        "the smallest share of the replies holds. A run can hold a position if its table does so against that."
+    )
+    columns = ["task", "agent", "runs that can do it", "done in the last 500 matches"]
+    return Table("Beyond the paper: pawns, and playing for the draw", columns, rows, command, note)
+
+
+def holds(start: EndgamesState, weak: QTable, engine: Engine) -> bool:
+    """Does a learned defence, without exploration, keep the draw against the engine?"""
+    state = start.clone()
+    while state.player() >= 0:
+        if state.player() == start.strong:
+            action = engine.ask(state)[0]
+        else:
+            values = weak.values(state)
+            action = max(values, key=values.__getitem__) if values else state.legal_actions()[0]
+        state.apply(action)
+    return state.ending != "checkmate"
+
+
+def against_stockfish(
+    folder: Path, stockfish: Stockfish, plan: Plan, seed: int, minutes: float, command: str, progress: Progress
+) -> Table:
+    """The paper's grid against Stockfish itself, as far as the time goes; the next call goes on from there.
+
+    Runs come one after the other, the first run from the first start of every cell before any second one.
+    """
+    deadline = time.monotonic() + 60 * minutes
+    engine = stockfish.native()
+    cells: dict[tuple[str, str], list[tuple[Start, int]]] = {(v, e): [] for v in VERSIONS for e in ENDGAMES}
+    starts = {endgame: start_positions(material, plan.starts, seed) for endgame, material in ENDGAMES.items()}
+    todo = [
+        (run, i, version, endgame)
+        for run in range(1, plan.runs + 1)
+        for i in range(plan.starts)
+        for endgame in ENDGAMES
+        for version in VERSIONS
+    ]
+    task = progress.add_task("learning against Stockfish (may be interrupted)", total=len(todo))
+    for number, i, version, endgame in todo:
+        start = starts[endgame][i]
+        try:
+            batch = train_batch_until(
+                deadline,
+                folder / _slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
+                start.state,
+                VERSIONS[version],
+                engine,
+                opponent=f"{stockfish.version} depth {stockfish.depth}",
+                matches=plan.matches,
+                runs=number,
+                seed=seed * 1000 + i,
+                one_by_one=True,
+                about={"exact distance": start.exact},
+            )
+        except TimeoutError:
+            break
+        cells[version, endgame].append((start, int(batch.solutions[number - 1])))
+        progress.advance(task)
+    progress.remove_task(task)
+    done = sum(map(len, cells.values()))
+    rows = []
+    for version in VERSIONS:
+        row = [version]
+        for i, endgame in enumerate(ENDGAMES):
+            runs = cells[version, endgame]
+            solved = [moves - start.exact for start, moves in runs if moves >= 0]
+            row.append(f"{PAPER_SOLVED[version][i]:.1f}%")
+            row.append(f"{percent(len(solved), len(runs))} of {len(runs)}" if runs else "-")
+        rows.append(row)
+    columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
+    note = (
+        f"Runs reaching a solution against {stockfish.version} at depth {stockfish.depth}: {done} of the "
+        f"{len(todo)} runs of {plan.matches} matches are done so far; the same command goes on."
+    )
+    return Table("Table 3.2 against Stockfish itself", columns, rows, command, note)
+
+
+def train_batch_until(deadline: float, *arguments: Any, **options: Any) -> Batch:
+    """`train_batch`, stopped with TimeoutError when the time has come; finished runs are kept."""
+    control = Control()
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), control.stop)
+    timer.start()
+    try:
+        return train_batch(*arguments, control=control, **options)
+    except KeyboardInterrupt:
+        if time.monotonic() < deadline:
+            raise
+        raise TimeoutError from None
+    finally:
+        timer.cancel()
+
+
+def _matches(curve: npt.NDArray[np.float64]) -> tuple[Sequence[float], Sequence[float]]:
+    """A curve as plotted: 250 points are enough for the eye."""
+    places = np.unique(np.linspace(0, len(curve) - 1, 250).astype(int))
+    return (places + 1).tolist(), curve[places].tolist()
+
+
+def learn_perfectly(size: Size, seed: int, progress: Progress) -> list[perfect_endgames.Result]:
+    """Q-learning from all positions, until every one is played perfectly."""
+    materials = {"quick": ("KQK", "KRK"), "default": ("KQK", "KRK", "KBBK")}.get(size.name, perfect_endgames.MATERIALS)
+    task = progress.add_task("learning until perfect", total=len(materials))
+    results = []
+    for material in materials:
+        settings = perfect_endgames.Settings(material, seed=seed)
+        results.append(perfect_endgames.train(settings, tables(material).native))
+        progress.advance(task)
+    return results
+
+
+def perfection_table(learned: list[perfect_endgames.Result], command: str) -> Table:
+    rows = []
+    for result in learned:
+        last = result.curve[-1]
+        shares = [
+            next((f"{point.backups / 1e6:,.1f} M" for point in result.curve if point.optimal >= share), "-")
+            for share in (0.5, 0.9, 0.99, 1.0)
+        ]
+        rows.append(
+            [result.settings.material, *shares, f"{last.optimal:.3%}", f"{last.exact:.3%}", f"{last.seconds:.1f}"]
+        )
+    note = (
+        "Backups until so large a share of all won positions is played optimally, judged by the exact tables: in each "
+        "of these, every move of greatest value mates as fast as possible. At the end every value is exactly "
+        "0.95^(moves to mate - 1). The reward is 1 for mate and nothing else, the learning rate 1."
+    )
+    columns = ["endgame", "50%", "90%", "99%", "100%", "optimal at the end", "values exact", "seconds"]
+    return Table("Beyond the paper: learning that ends in perfection", columns, rows, command, note)
+
+
+def perfection_figure(learned: list[perfect_endgames.Result]) -> Figure:
+    def paint(figure: Any) -> None:
+        curves = {
+            result.settings.material: (
+                [point.backups / result.curve[-1].backups for point in result.curve],
+                [100 * point.optimal for point in result.curve],
+            )
+            for result in learned
+        }
+        plots.lines(figure.subplots(), curves, "backups, as a share of those until perfection", "played optimally (%)")
+
+    return _chart(plots.draw(paint, 7.0, 3.2), "Beyond the paper: the share of won positions played optimally.")
+
+
+def _chart(svg: str, caption: str) -> Figure:
+    return Figure(svg, caption, wide=True)
+
+
+def _panels(
+    curves: Sequence[tuple[str, Mapping[str, npt.NDArray[np.float64]]]],
+    samples: Mapping[str, npt.NDArray[np.int16]],
+    low: int,
+    high: int,
+) -> str:
+    """Win percentages over matches, then the moves to win."""
+
+    def paint(figure: Any) -> None:
+        top, bottom = figure.subfigures(2, 1)
+        for axes, (title, lines) in zip(np.atleast_1d(top.subplots(1, len(curves), sharey=True)), curves, strict=True):
+            plots.lines(axes, {k: _matches(v) for k, v in lines.items()}, "matches", "won so far (%)", title)
+            axes.set_ylim(0, 102)
+        axes = bottom.subplots()
+        plots.histogram(axes, samples, low, high, "moves to win, less the exact distance", "share of wins (%)")
+
+    return plots.draw(paint, 8.0, 6.2)
+
+
+def parameter_figure(grid: Grid, progress: Progress) -> Figure:
+    """Figure 3.1: sets of parameters on one start with king and queen."""
+    curves, samples = {}, {}
+    start = grid.starts["King and Queen"][0]
+    task = progress.add_task("sets of parameters", total=len(PARAMETER_SETS))
+    for alpha, gamma, epsilon in PARAMETER_SETS:
+        name = f"[{alpha}, {gamma}, {epsilon}]"
+        batch = train_batch(
+            grid.folder / "runs" / "parameters" / f"alpha-{alpha}-gamma-{gamma}-epsilon-{epsilon}",
+            start.state,
+            Settings("stockfish", alpha=alpha, gamma=gamma, epsilon=epsilon),
+            grid.engines["King and Queen"],
+            opponent="perfect",
+            matches=2 * grid.plan.matches,
+            runs=grid.plan.runs,
+            seed=grid.seed * 1000,
+        )
+        curves[name], samples[name] = win_curve([(start, batch)]), extra_moves([(start, batch)])
+        progress.advance(task)
+    progress.remove_task(task)
+    caption = (
+        "Figure 3.1: [alpha, gamma, epsilon] compared, one start with king and queen, Stockfish reward, static "
+        "exploration. Where curves lie on one another the sets do not differ."
+    )
+    return _chart(_panels([("", curves)], samples, 0, 10), caption)
+
+
+def decay_figure(grid: Grid) -> Figure:
+    names = {"static": "Stockfish Static", "/ 1.1^wins": "Stockfish Decaying", "/ 1.01^wins": "Stockfish 1.01"}
+    curves = [
+        (endgame, {name: win_curve(grid.batches([version], [endgame])) for name, version in names.items()})
+        for endgame in ENDGAMES
+    ]
+    samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
+    caption = (
+        "Figure 3.2: decay of the exploration rate, Stockfish reward; the lower panel takes all endgames together."
+    )
+    return _chart(_panels(curves, samples, 0, 15), caption)
+
+
+def endgame_figure(grid: Grid) -> Figure:
+    curves = [
+        (title, {endgame: win_curve(grid.batches(VERSIONS, [endgame]), solved_only) for endgame in ENDGAMES})
+        for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
+    ]
+    samples = {endgame: extra_moves(grid.batches(VERSIONS, [endgame])) for endgame in ENDGAMES}
+    return _chart(
+        _panels(curves, samples, 0, 20), "Figure 3.4: the endgames compared, the paper's four agents together."
+    )
+
+
+def reward_figure(grid: Grid) -> Figure:
+    curves = [
+        (title, {version: win_curve(grid.batches([version], ENDGAMES), solved_only) for version in VERSIONS})
+        for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
+    ]
+    samples = {version: extra_moves(grid.batches([version], ENDGAMES)) for version in VERSIONS}
+    return _chart(_panels(curves, samples, 0, 20), "Figure 3.5: the agents compared, all endgames together.")
+
+
+def potential_figure(grid: Grid) -> Figure:
+    names = {"paper's rewards": "Heuristic Decaying", "potential": "Potential Decaying"}
+    curves = [
+        (endgame, {name: win_curve(grid.batches([version], [endgame])) for name, version in names.items()})
+        for endgame in ENDGAMES
+    ]
+    samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
+    caption = "Beyond the paper: the heuristic's two quantities as relative rewards and as a potential."
+    return _chart(_panels(curves, samples, 0, 20), caption)
+
+
+def _slug(name: str) -> str:
+    return name.lower().replace(" ", "-")

@@ -1,0 +1,320 @@
+"""Commands for Morpion Solitaire."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from tyro.conf import Positional
+
+from rookery._native import Control
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
+from rookery.files import write_text
+from rookery.game import Overlay
+from rookery.games.morpion import rules as morpion
+from rookery.games.morpion.picture import picture
+from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, MorpionState
+from rookery.games.morpion.search import Campaign, Method, Settings, longest_from
+from rookery.search import ALPHA
+
+Variant = Literal["5D", "5T", "4D", "4T"]
+File = Annotated[Path, Positional, tyro.conf.arg(metavar="FILE")]
+
+_MAX_BYTES = 10_000_000
+
+
+def _text(file: Path) -> str:
+    if file.stat().st_size > _MAX_BYTES:
+        raise ValueError(f"{file} is larger than {_MAX_BYTES:,} bytes, which no record or drawing is")
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def verify(file: File, *, variant: Variant | None = None, common: Options = DEFAULTS) -> Answer:
+    """Check a record move by move: a Pentasol file, or a drawing of ours that carries one.
+
+    The referee's rules are written apart from those that searches use. The exit code is 0 if every move is legal, 1 if
+    one is not (the answer names the first), 2 if the file is no record.
+
+    Args:
+        file: A `.psol` or `.svg` file.
+        variant: Rules to check by; files of ours say their own, another one is 5D if not told otherwise.
+    """
+    result = morpion.verify(_text(file), variant)
+
+    def show(console: Console) -> None:
+        if result.legal:
+            end = "no move is left" if result.terminal else "moves are left"
+            console.print(f"legal: {result.score} moves, {end}")
+        else:
+            console.print(f"not legal after {result.score} moves: {result.first_illegal}", markup=False)
+
+    return Answer(asdict(result), show, exit_code=0 if result.legal else 1)
+
+
+def search(
+    *,
+    variant: Variant = "5D",
+    method: Method = "repair",
+    level: int = 3,
+    alpha: float = ALPHA,
+    runs: int | None = None,
+    time: float | None = None,
+    threads: int = 0,
+    out: Path | None = None,
+    resume: bool = False,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Search for a long game, run after run; shows the best grid while it grows.
+
+    Run i has the seed of the command plus i. With `--out` everything is saved after every run and at every better
+    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` goes on with the next seed. So a search can
+    last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
+
+    Example: rookery search morpion --variant 5T --time 600 --out 5T.json
+
+    Args:
+        variant: Rules to play by.
+        method: `repair` destroys and repairs parts of many grids that compete, `exchange` of a few at different
+            temperatures, best in long runs (level 4); `nrpa`, `beam-nrpa` and `nmcs` are nested searches.
+        level: A run makes 100 to the power of this many playouts; NMCS nests this deep.
+        alpha: How far one adaptation of NRPA goes.
+        runs: Number of runs; one if there is no `--time` either.
+        time: Seconds after which to stop.
+        threads: Runs at a time; 0 means one for every core.
+        out: JSON file for what was done; the best grid is written beside it as `.psol` and `.svg`.
+        resume: Go on with the search that `--out` holds, if it is there.
+    """
+    for name, value in (("runs", runs), ("time", time), ("threads", threads)):
+        if value is not None and value < 0:
+            raise ValueError(f"the option --{name} must not be negative, and is {value:g}")
+    if runs is None and time is None:
+        runs = 1
+    campaign = Campaign(Settings(variant, method, level, common.seed, alpha), out, resume)
+    console = progress()
+    interrupted = False
+    with Live(console=console, refresh_per_second=4, transient=True, vertical_overflow="crop") as live:
+        shown = _Shown(campaign)
+        try:
+            campaign.go(runs, time, threads, lambda control: live.update(shown.now(control)))
+        except KeyboardInterrupt:
+            interrupted = True
+    if campaign.found is None:
+        raise ValueError("the time was too short for a single game")
+    if campaign.verdict:
+        console.print(f"[bold]{campaign.verdict}[/bold]")
+    state = campaign.state
+    data = {
+        "score": campaign.best.score,
+        "moves": [state.action_name(action) for action in state.moves],
+        "playouts": campaign.playouts,
+        "seconds": round(campaign.seconds, 3),
+        "best": asdict(campaign.best),
+        "runs": [asdict(run) for run in campaign.runs],
+        "record": RECORDS[variant],
+        "upper_bound": UPPER_BOUNDS[variant],
+        "interrupted": interrupted,
+    }
+
+    def show(console: Console) -> None:
+        console.print(picture(state))
+        console.print(shown.line())
+        if out:
+            console.print(f"the grid: {out.with_suffix('.psol')} and {out.with_suffix('.svg')}")
+
+    return Answer(data, show, exit_code=130 if interrupted else 0)
+
+
+class _Shown:
+    """What a person sees while a search goes on."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign, self.begin = campaign, monotonic()
+        self.drawn: tuple[int, Text] = 0, Text()
+
+    def now(self, control: Control) -> Group:
+        if self.campaign.found and self.drawn[0] != self.campaign.found.score:
+            self.drawn = self.campaign.found.score, picture(self.campaign.state)
+        rate = control.done / max(monotonic() - self.begin, 1e-9)
+        # The line comes first: where the terminal is too low, the picture is cut.
+        line = Text(f"{self.line()}, {rate:,.0f} playouts/s\n")
+        if self.campaign.verdict:
+            line.append(self.campaign.verdict, "bold")
+        return Group(line, self.drawn[1])
+
+    def line(self) -> str:
+        campaign, settings = self.campaign, self.campaign.settings
+        best = f"best {campaign.found.score} (seed {campaign.found.seed})" if campaign.found else "no game yet"
+        scores = [run.score for run in campaign.runs]
+        mean = f", mean {sum(scores) / len(scores):.2f}" if scores else ""
+        return (
+            f"{settings.variant} {settings.method}: {best}, record {RECORDS[settings.variant]}; "
+            f"{len(scores)} runs done{mean}, {campaign.seconds:.0f} s, {campaign.playouts:,} playouts"
+        )
+
+
+def replay(
+    file: File,
+    *,
+    variant: Variant | None = None,
+    pause: float | None = None,
+    svg: Path | None = None,
+    psol: Path | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Step through a game in the terminal, or write it as an animated drawing or a plain Pentasol file.
+
+    In the terminal: Enter for the next move, b for the one before, a number to go there, q to stop.
+    Example: rookery replay morpion 5T.psol --svg 5T-animated.svg
+
+    Args:
+        file: A `.psol` or `.svg` file.
+        variant: Rules to play by, if the file does not say.
+        pause: Seconds between moves; the game then plays by itself.
+        svg: File for the drawing; its moves appear one by one, without any script.
+        psol: File for the record as other programs read it, without our heading and remarks.
+    """
+    if pause is not None and not 0 <= pause <= 60:
+        raise ValueError(f"the pause must be 0 to 60 seconds, and is {pause:g}")
+    state = morpion.read(_text(file), variant)
+    moves = state.moves
+    names = [state.action_name(action) for action in moves]
+    data: dict[str, Any] = {"variant": state.game.variant, "score": len(moves), "moves": names}
+    if svg:
+        write_text(svg, state.animation(0.6 if pause is None else pause))
+    if psol:
+        write_text(psol, state.psol())
+
+    def show(console: Console) -> None:
+        if svg or psol:
+            console.print(f"written: {', '.join(str(path) for path in (svg, psol) if path)}")
+            return
+        if pause is not None:
+            with Live(console=console, auto_refresh=False) as live:
+                for number in range(len(moves) + 1):
+                    live.update(_at(state, number, names), refresh=True)
+                    sleep(pause)
+            return
+        number = 0 if sys.stdin.isatty() else len(moves)
+        while True:
+            console.print(_at(state, number, names))
+            if not sys.stdin.isatty():
+                return
+            word = console.input("[dim]Enter, b, a number or q:[/dim] ").strip().lower()
+            if word.startswith("q") or (not word and number == len(moves)):
+                return
+            wanted = int(word) if word.isdecimal() else number + (-1 if word.startswith("b") else 1)
+            number = min(max(wanted, 0), len(moves))
+
+    return Answer(data, show)
+
+
+def _at(state: MorpionState, number: int, names: list[str]) -> Group:
+    """The game after so many moves."""
+    text = f"move {number} of {len(names)}: {names[number - 1]}" if number else f"the cross; {len(names)} moves follow"
+    return Group(picture(MorpionState(state.game, state.moves[:number])), Text(text))
+
+
+def compare(
+    first: Annotated[Path, Positional, tyro.conf.arg(metavar="FILE")],
+    second: Annotated[Path, Positional, tyro.conf.arg(metavar="FILE")],
+    *,
+    variant: Variant | None = None,
+    svg: Path | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Compare two grids up to the eight symmetries of the cross and the order of the moves.
+
+    The exit code is 0 if they are the same grid and 1 if not.
+    Example: rookery compare morpion mine.psol yours.svg --svg difference.svg
+
+    Args:
+        first: A `.psol` or `.svg` file.
+        second: Another one.
+        variant: Rules of both, if the files do not say.
+        svg: File for a drawing of the first grid, with the dots of moves that the second has not marked.
+    """
+    one, two = morpion.read(_text(first), variant), morpion.read(_text(second), variant)
+    result = morpion.compare(one, two)
+    data = {"scores": [len(one.moves), len(two.moves)], **asdict(result)}
+    if svg:
+        only = set(result.only_first)
+        dots = [one.action_cells(action)[0] for action in one.moves if one.action_name(action) in only]
+        write_text(svg, one.svg(Overlay(highlights=dict.fromkeys(dots, "focus"))))
+
+    def show(console: Console) -> None:
+        if result.same:
+            order = "" if names_of(one) == names_of(two) else ", perhaps in another order"
+            console.print(f"the same grid of {len(one.moves)} moves, {result.symmetry}{order}")
+        else:
+            console.print(
+                f"{len(one.moves)} and {len(two.moves)} moves; {result.shared} lines shared "
+                f"with the second one {result.symmetry}"
+            )
+        if svg:
+            console.print(f"drawn in {svg}")
+
+    def names_of(state: MorpionState) -> list[str]:
+        return [state.action_name(action) for action in state.moves]
+
+    return Answer(data, show, exit_code=0 if result.same else 1)
+
+
+def hint(
+    position: Annotated[str, Positional, tyro.conf.arg(metavar="FILE|POSITION")] = "(28,28)",
+    *,
+    variant: Variant | None = None,
+    time: float = 5.0,
+    svg: Path | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Say how far a position can still be played, as far as a short search finds out, and with which moves.
+
+    Example: rookery hint morpion mine.psol --time 10
+
+    Args:
+        position: A `.psol` or `.svg` file, or a record on one line such as "(28,28);(27,27) / 0".
+        variant: Rules to play by, if the file does not say.
+        time: Seconds to search for.
+        svg: File for a drawing of the longest game found.
+    """
+    if not 0 < time <= 86_400:
+        raise ValueError(f"the time must be above 0 and at most a day, and is {time:g} seconds")
+    is_record = position.lstrip().startswith("(")
+    state = morpion.read(position if is_record else _text(Path(position)), variant)
+    found = longest_from(state, time, common.seed)
+    end = state.clone()
+    names = []
+    for action in found:
+        names.append(end.action_name(action))
+        end.apply(action)
+    if svg:
+        write_text(svg, end.svg())
+    data = {
+        "score": len(state.moves), "reachable": len(end.moves), "legal": len(state.legal_actions()),
+        "best_move": names[0] if names else None, "moves": names,
+    }  # fmt: skip
+
+    def show(console: Console) -> None:
+        if not names:
+            console.print(f"no move is left after {len(state.moves)}")
+            return
+        console.print(picture(end))
+        console.print(f"after {len(state.moves)} moves, {len(end.moves)} can be reached: {', '.join(names)}")
+
+    return Answer(data, show)
+
+
+COMMANDS: Commands = {
+    "verify": {"morpion": verify},
+    "search": {"morpion": search},
+    "replay": {"morpion": replay},
+    "compare": {"morpion": compare},
+    "hint": {"morpion": hint},
+}

@@ -1,0 +1,330 @@
+"""Long searches for good games of Morpion Solitaire: run after run over a list of seeds, saved as they go.
+
+Run i of a campaign with seed s has the seed s + i and nothing else to do with the others, so any run can be made again
+alone, and a campaign that was stopped goes on with the seeds it has not done.
+
+>>> campaign = Campaign(Settings("4D", "nrpa", level=1, seed=3))
+>>> campaign.go(runs=2, threads=1)
+>>> [run.seed for run in campaign.runs], campaign.playouts, campaign.best.score > 24
+([3, 4], 200, True)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rookery import __version__
+from rookery._native import Control
+from rookery.files import write_text
+from rookery.game import TERMINAL
+from rookery.games.morpion import MODELS
+from rookery.games.morpion.rules import RECORDS, Morpion, MorpionState, read, verify
+from rookery.registry import load
+from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
+
+Method = Literal["repair", "exchange", "nrpa", "beam-nrpa", "nmcs"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+GRIDS = MODELS
+
+TEMPERATURES = {"5D": (0.4,), "5T": (1.0,), "4D": (0.3,), "4T": (0.6,)}
+"""At which `repair` anneals, by variant."""
+
+EXCHANGED = {
+    "5D": (0.3, 0.37, 0.44, 0.51), "5T": (0.6, 0.75, 0.9, 1.05, 1.2), "4D": (0.2, 0.3, 0.4), "4T": (0.4, 0.6, 0.8),
+}  # fmt: skip
+"""Those of the grids that change places in `exchange`."""
+
+BEAM = 4
+"""Policies that `beam-nrpa` keeps at every level above the first."""
+
+
+def repair(
+    state: MorpionState,
+    trials: int = 1_000_000,
+    temperatures: Sequence[float] | None = None,
+    runs: int = 1,
+    seed: int = 0,
+    threads: int = 0,
+    control: Control | None = None,
+    on_best: OnBest | None = None,
+) -> list[SearchRun]:
+    """Destroy and repair: take a region out of the grid, play again what is still legal, end the game at random.
+
+    A grid that is `d` moves shorter is kept with probability exp(-d / temperature). With one temperature, that of
+    `TEMPERATURES` if none is given, many grids compete (successive halving); with several, cold to hot, there is a grid
+    at each, and neighbours change places (replica exchange).
+
+    >>> state = Morpion(length=4).initial_state()
+    >>> [found] = repair(state, trials=2000, seed=1)
+    >>> found.playouts, found.score > 28
+    (2000, True)
+    """
+    temperatures = TEMPERATURES[state.game.variant] if temperatures is None else temperatures
+    rows = state.repair(trials, list(temperatures), runs, seed, threads, control, on_best)
+    return [SearchRun(*row) for row in rows]
+
+
+def longest_from(state: MorpionState, seconds: float, seed: int = 0) -> list[int]:
+    """The moves of the longest game from a position on that runs of NRPA find in so many seconds."""
+    best: list[int] = []
+    if state.player() == TERMINAL:
+        return best
+    control = Control()
+    clock = threading.Timer(seconds, control.stop)
+    clock.start()
+    try:
+        # Short runs first, so that there is an answer however little time there is.
+        for level, runs in ((1, 2), (2, 4), (3, 10_000)):
+            for run in nrpa(state, level, runs=runs, seed=seed, control=control):
+                best = max(best, run.actions, key=len)
+    finally:
+        clock.cancel()
+    return best
+
+
+def shipped(variant: str) -> MorpionState:
+    """The longest game of a variant that Rookery found itself and brings along."""
+    return read((GRIDS / f"{variant}.psol").read_text(encoding="utf-8"), variant)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a campaign does. A run of level n makes 100**n playouts (NMCS: as many as it takes)."""
+
+    variant: str = "5D"
+    method: Method = "repair"
+    level: int = 3
+    seed: int = 0
+    """Of the first run."""
+    alpha: float = ALPHA
+    """How far one adaptation of NRPA goes."""
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"unknown method {self.method!r}; known methods: {', '.join(METHODS)}")
+        if not 1 <= self.level <= 5:
+            raise ValueError(f"the level must be 1 to 5, and is {self.level}")
+        if not 0 <= self.seed < 2**62:
+            raise ValueError(f"the seed must be 0 to 2^62, and is {self.seed}")
+        if not 0 < self.alpha <= 10:
+            raise ValueError(f"alpha must be more than 0 and at most 10, and is {self.alpha:g}")
+
+
+def search_once(
+    state: MorpionState, settings: Settings, seed: int, control: Control, on_best: OnBest
+) -> SearchRun | None:
+    """One run of a campaign; None if it was stopped before it began."""
+    level = settings.level
+    if settings.method in ("repair", "exchange"):
+        heat = (TEMPERATURES if settings.method == "repair" else EXCHANGED)[settings.variant]
+        runs = repair(state, 100**level, heat, seed=seed, threads=1, control=control, on_best=on_best)
+    elif settings.method == "nmcs":
+        runs = nmcs(state, level, seed=seed, threads=1, control=control, on_best=on_best)
+    else:
+        beam = BEAM if settings.method == "beam-nrpa" else 1
+        alpha = settings.alpha
+        runs = nrpa(state, level, alpha=alpha, beam=beam, seed=seed, threads=1, control=control, on_best=on_best)
+    return runs[0] if runs else None
+
+
+@dataclass(frozen=True)
+class DoneRun:
+    """A run that came to its end."""
+
+    seed: int
+    score: int
+    playouts: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Best:
+    """The longest game found, approved by the referee."""
+
+    score: int
+    seed: int
+    """Of the run that found it."""
+    seconds: float
+    """Wall time of the campaign up to then."""
+    how: str
+    """Version, command and date."""
+    record: str
+    """The game and how it was found, as a `.psol` text."""
+
+
+class Campaign:
+    """Runs one after the other, on several threads. With `path` everything is saved at every better game and after
+    every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
+    grid as `.psol` and as `.svg`."""
+
+    def __init__(self, settings: Settings, path: Path | None = None, resume: bool = False) -> None:
+        self.settings, self.path = settings, path
+        game = load("morpion", settings.variant)
+        assert isinstance(game, Morpion)
+        self.game = game
+        self.runs: list[DoneRun] = []
+        self.found: Best | None = None
+        self.history: list[tuple[float, int]] = []
+        """Seconds of the campaign and score, at every better game."""
+        self.playouts, self.seconds = 0, 0.0
+        if path is None:
+            return
+        if path.suffix in (".psol", ".svg"):
+            raise ValueError(f"the grids are written beside {path}, which is to hold what was done: call it .json")
+        if path.exists():
+            if not resume:
+                raise ValueError(f"{path} already holds a search; use --resume to go on, or another file")
+            self._load(path)
+
+    @property
+    def best(self) -> Best:
+        if self.found is None:
+            raise ValueError("no game has been found yet")
+        return self.found
+
+    @property
+    def state(self) -> MorpionState:
+        """The end of the best game."""
+        return self.game.parse_state(self.best.record)
+
+    def go(
+        self,
+        runs: int | None = None,
+        seconds: float | None = None,
+        threads: int = 0,
+        tick: Callable[[Control], None] = lambda control: None,
+    ) -> None:
+        """Do so many further runs, or as many as fit into so many seconds; the first limit that is met counts.
+
+        `tick` is called about ten times a second, with the playouts of this call in `control.done`. Ctrl-C ends the
+        search, saves, and is raised again. A run cut short is not a done one: it will be made again from its start.
+        """
+        threads = threads or os.cpu_count() or 1
+        control, start = Control(), self.game.initial_state()
+        begin, before, playouts_before = time.monotonic(), self.seconds, self.playouts
+        news: queue.SimpleQueue[tuple[int, list[int]]] = queue.SimpleQueue()
+        done = {run.seed for run in self.runs}
+        seeds = (seed for seed in range(self.settings.seed, 2**63) if seed not in done)
+        left, saved = runs, begin
+
+        def one_run(seed: int) -> DoneRun | None:
+            """None if it was cut short."""
+            run = search_once(start, self.settings, seed, control, lambda i, score, actions: news.put((seed, actions)))
+            if run is None or control.stopped:
+                return None
+            return DoneRun(seed, int(run.score), run.playouts, round(run.cpu_seconds, 6))
+
+        def look() -> None:
+            self.seconds = before + time.monotonic() - begin
+            self.playouts = playouts_before + control.done
+            if not news.empty():
+                while not news.empty():
+                    self._offer(*news.get())
+                self.save()
+            tick(control)
+
+        with ThreadPoolExecutor(threads) as pool:
+            under_way: set[Future[DoneRun | None]] = set()
+            try:
+                while True:
+                    if seconds is not None and time.monotonic() - begin >= seconds:
+                        control.stop()
+                    while len(under_way) < threads and left != 0 and not control.stopped:
+                        under_way.add(pool.submit(one_run, next(seeds)))
+                        left = None if left is None else left - 1
+                    if not under_way:
+                        break
+                    finished, under_way = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)
+                    look()
+                    self.runs += [run for future in finished if (run := future.result())]
+                    self.runs.sort(key=lambda run: run.seed)
+                    if finished and time.monotonic() - saved > 1:  # very short runs do not wait for the disk
+                        self.save()
+                        saved = time.monotonic()
+            finally:
+                control.stop()
+                wait(under_way)
+                look()
+                self.save()
+
+    def _offer(self, seed: int, actions: list[int]) -> None:
+        """Take a game for the best one if it is, and if the referee agrees with every move."""
+        if self.found is not None and len(actions) <= self.found.score:
+            return
+        state = self.game.initial_state()
+        for action in actions:
+            state.apply(action)
+        alpha = f" --alpha {self.settings.alpha:g}" if self.settings.method.endswith("nrpa") else ""
+        how = (
+            f"found by rookery {__version__}: rookery search morpion --variant {self.settings.variant} "
+            f"--method {self.settings.method} --level {self.settings.level} --seed {seed}{alpha}, "
+            f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}"
+        )
+        record = state.record(how)
+        judged = verify(record)
+        if not (judged.legal and judged.terminal and judged.score == len(actions)):
+            raise AssertionError(f"the referee rejects a game that the search found: {judged}\n{record}")
+        self.found = Best(len(actions), seed, round(self.seconds, 3), how, record)
+        self.history.append((self.found.seconds, self.found.score))
+
+    @property
+    def verdict(self) -> str | None:
+        """How the best game stands to the best one known to anybody; None if it is shorter."""
+        record = RECORDS[self.settings.variant]
+        if self.found is None or self.found.score < record:
+            return None
+        relation = "equals" if self.found.score == record else "BEATS"
+        name = self.settings.variant
+        return f"{self.found.score} moves {relation} the record of {record} for {name}; the referee agrees"
+
+    def data(self) -> dict[str, Any]:
+        """All that is known, for JSON."""
+        return {
+            "kind": "morpion search", "version": __version__, "settings": asdict(self.settings),
+            "playouts": self.playouts, "seconds": round(self.seconds, 3),
+            "runs": [asdict(run) for run in self.runs],
+            "best": asdict(self.found) if self.found else None, "history": self.history,
+        }  # fmt: skip
+
+    def save(self) -> None:
+        """Write what was done, if there is a file for it; the grids only where they have changed."""
+        if self.path is None:
+            return
+        write_text(self.path, json.dumps(self.data()) + "\n")
+        psol = self.path.with_suffix(".psol")
+        if self.found and not (psol.exists() and psol.read_text(encoding="utf-8") == self.found.record):
+            write_text(psol, self.found.record)
+            write_text(self.path.with_suffix(".svg"), self.state.svg(remarks=[self.found.how]))
+
+    def _load(self, path: Path) -> None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["kind"] != "morpion search":
+                raise ValueError(f"it holds {data['kind']!r}")
+            settings = Settings(**data["settings"])
+            self.runs = [DoneRun(**row) for row in data["runs"]]
+            self.found = Best(**data["best"]) if data["best"] else None
+            self.history = [(float(seconds), int(score)) for seconds, score in data["history"]]
+            self.playouts, self.seconds = int(data["playouts"]), float(data["seconds"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is no saved search of morpion, or is damaged: {error}") from None
+        if settings != self.settings:
+            raise ValueError(f"{path} was searched with {_words(settings)}; not {_words(self.settings)}")
+        if self.found:
+            judged = verify(self.found.record, settings.variant)
+            if not judged.legal or judged.score != self.found.score:
+                raise ValueError(f"{path} is damaged: its best game is not legal or not of {self.found.score} moves")
+
+
+def _words(settings: Settings) -> str:
+    return ", ".join(f"{name} {value}" for name, value in asdict(settings).items())

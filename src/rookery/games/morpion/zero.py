@@ -1,0 +1,578 @@
+"""Morpion Solitaire learned from nothing: a net, ranked reward, and searches that start from what the net knows.
+
+Needs PyTorch (`pip install 'rookery[deep]'`). Read from top to bottom: the settings, the net, playing, searching,
+ranking, learning, training.
+
+An iteration has four parts. The net plays many games side by side, drawing each move from its policy. The best of them
+seed short NRPA searches on the processor's cores, whose playouts start from the net's own probabilities. Meanwhile the
+net learns: of the last games, those above the threshold of the ranked reward have z = +1, those below z = -1; the
+policy learns the moves of games with z = +1, the value learns z. Then what the searches found joins the games to rank.
+
+Two things are special to this game. The moves of a finished game can be played in many orders with the same score, so
+the policy learns all moves of a game that are legal now, in positions reached in a random order. And games that are the
+same up to order and the eight symmetries count once, so the list to rank cannot fill up with copies of one game.
+
+All random numbers of an iteration follow from the seed and the number of the iteration. So a run that was stopped goes
+on from its checkpoint and ends with the same net, bit for bit, on the same machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.torch
+import torch
+from torch import nn
+from torch.nn import functional
+
+from rookery import _native
+from rookery.files import replacing
+from rookery.games.morpion.rules import Morpion, MorpionState
+from rookery.learn import nets
+from rookery.run import Info, Run
+
+KIND = "morpion-zero"
+LENGTH = 5
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides what is learned, with the seed. The defaults are for a GPU and 16 cores."""
+
+    board: int = 20
+    """Rows and columns. Good games of 5D stay within 18; a line that would leave the board is not legal."""
+    channels: int = 64
+    blocks: int = 8
+    """Of the residual net."""
+    games: int = 128
+    """Played by the net in an iteration, side by side."""
+    coldest: float = 0.1
+    """Each game is played at a temperature of its own, from this one to 1."""
+    searches: int = 28
+    """NRPA searches in an iteration, each seeded by one of the best games the net played."""
+    level: int = 3
+    search_iterations: int = 100
+    """Level of the searches, and how many calls each level makes."""
+    prior: float = 5.0
+    """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
+    unseen: float = -1.0
+    """What a search is told of a move that was never legal in the game that seeds it, in place of a log-probability."""
+    window: int = 4096
+    """Length of the list B: the last games, all different, whose scores are ranked."""
+    ratio: float = 0.9
+    """Where in the ranked list the threshold lies. The paper has 0.75, and no searches among the games it ranks."""
+    steps: int = 400
+    """Gradient steps in an iteration."""
+    batch: int = 1024
+    """Positions in a step."""
+    learning_rate: float = 1e-3
+    averaging: float = 0.99
+    """The net that plays is the running mean of the net that learns; this share of it stays at every step."""
+    threads: int = 0
+    """Cores for the searches; 0 means all. Does not change what is found."""
+
+
+SMALL = Settings(
+    board=16, channels=24, blocks=4, games=32, searches=12, search_iterations=50, window=512, steps=240, batch=64,
+    learning_rate=2e-3, threads=1,
+)  # fmt: skip
+"""For two cores and half an hour: one core searches while the other learns."""
+
+PRESETS = {"full": Settings(), "small": SMALL}
+
+
+class Block(nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(channels)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = functional.relu(self.norm1(self.conv1(x)))
+        return functional.relu(x + self.norm2(self.conv2(y)))
+
+
+class Net(nn.Module):
+    """Planes `[B, 9, side, side]` to a score for every action `[B, num_actions]` and the log-odds of z = +1 `[B]`."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self.game = Morpion(board=settings.board)
+        channels, planes = settings.channels, self.game.observation_shape[0]
+        self.start = nn.Conv2d(planes, channels, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(channels)
+        self.blocks = nn.ModuleList(Block(channels) for _ in range(settings.blocks))
+        # One plane for each direction and place of the new dot, over the first cell of the line.
+        self.policy = nn.Conv2d(channels, 4 * self.game.length, 1)
+        self.value = nn.Linear(channels, 1)
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = functional.relu(self.norm(self.start(planes)))
+        for block in self.blocks:
+            x = block(x)
+        scores = self.policy(x).unflatten(1, (4, self.game.length)).flatten(3)  # [B, direction, place, cell]
+        return scores.transpose(2, 3).flatten(1), self.value(x.mean((2, 3))).squeeze(1)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions as the net takes them. The legal actions of each stand in a row `[B, most]`, filled up with zeros."""
+
+    planes: torch.Tensor
+    actions: torch.Tensor
+    legal: torch.Tensor
+
+    @classmethod
+    def of(
+        cls, planes: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64], actions: Ints, device: torch.device
+    ) -> Positions:
+        counts = np.diff(offsets)
+        legal = np.arange(max(1, int(counts.max()))) < counts[:, np.newaxis]
+        padded = np.zeros(legal.shape, np.int64)
+        padded[legal] = actions
+        to = [torch.from_numpy(array).to(device, non_blocking=True) for array in (planes, padded, legal)]
+        return cls(to[0].contiguous(memory_format=torch.channels_last), to[1], to[2])
+
+    def evaluate(self, net: Net) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of the legal actions `[B, most]` and the log-odds of z = +1, in mixed precision where the
+        machine is quicker with it."""
+        mixed = self.planes.is_cuda or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        with torch.autocast(self.planes.device.type, torch.bfloat16, enabled=mixed):
+            scores, value = net(self.planes)
+        mine = scores.float().gather(1, self.actions).masked_fill(~self.legal, -torch.inf)
+        return mine.log_softmax(1), value.float()
+
+
+# Playing
+
+
+@dataclass(frozen=True)
+class Play:
+    """Games the net played side by side, and what it thought of every legal move on the way."""
+
+    games: list[list[int]]
+    owner: Ints
+    actions: Ints
+    advantage: npt.NDArray[np.float32]
+    """Of each legal move: its log-probability less that of the most probable move in the same position."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.int64]:
+        return np.array([len(game) for game in self.games])
+
+    def priors(self, chosen: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """Each chosen game's lines with their mean advantage in it: actions, means, and where each game's start. NRPA
+        does not ask which dot of a line is the new one, so the action of its first place stands for the line."""
+        lines = self.actions // LENGTH * LENGTH
+        span = np.int64(lines.max()) + 1
+        rank = np.full(len(self.games), -1, np.int64)
+        rank[chosen] = np.arange(len(chosen))
+        mine = rank[self.owner]
+        keys = (mine * span + lines)[mine >= 0]
+        keys, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        means = np.bincount(inverse, self.advantage[mine >= 0], len(keys)) / counts
+        starts = np.searchsorted(keys, np.arange(len(chosen) + 1) * span)
+        return (keys % span).astype(np.int32), means.astype(np.float32), starts.astype(np.int64)
+
+
+@torch.no_grad()
+def play(net: Net, temperatures: npt.NDArray[np.float32], seed: int, threads: int) -> Play:
+    """Games in which every move is drawn from the net's policy, one for each temperature: 1 takes the policy as it is,
+    0 the most probable move."""
+    net.eval()
+    device = next(net.parameters()).device
+    generator = torch.Generator(device).manual_seed(seed)
+    temperature = torch.from_numpy(temperatures).to(device)[:, np.newaxis]
+    games = _native.morpion.Games(net.game.initial_state(), len(temperatures))
+    owners, actions, advantages = [], [], []
+    while len(live := games.live()):
+        planes, offsets, legal_actions = games.observe(threads)
+        positions = Positions.of(planes, offsets, legal_actions, device)
+        chances, _ = positions.evaluate(net)
+        # The greatest sum of log-probability and Gumbel noise is a draw from the policy.
+        noise = -torch.empty_like(chances).exponential_(generator=generator).clamp(min=1e-20).log()
+        pick = (chances + temperature[torch.from_numpy(live).to(device).long()] * noise).argmax(1, keepdim=True)
+        games.apply(positions.actions.gather(1, pick).squeeze(1).int().cpu().numpy())
+        owners.append(np.repeat(live, np.diff(offsets)))
+        actions.append(legal_actions)
+        advantages.append((chances - chances.max(1, keepdim=True).values)[positions.legal].cpu().numpy())
+    return Play(games.histories, np.concatenate(owners), np.concatenate(actions), np.concatenate(advantages))
+
+
+# Searching
+
+_LEAST_ADVANTAGE = -8.0
+"""A search can forget what it starts from, if it is not too sure of it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What searches found, one game each."""
+
+    games: list[list[int]]
+    trust: npt.NDArray[np.float32]
+    """How far each search trusted the net."""
+    cpu_seconds: float
+    playouts: int
+
+    @classmethod
+    def of(cls, runs: list[Any], trust: npt.NDArray[np.float32]) -> Found:
+        mine = trust[[run[0] for run in runs]]  # searches that were not begun when the time was up are missing
+        return cls([run[2] for run in runs], mine, sum(run[4] for run in runs), sum(run[3] for run in runs))
+
+    @property
+    def scores(self) -> npt.NDArray[np.int64]:
+        return np.array([len(game) for game in self.games])
+
+
+def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
+    """NRPA from the net's policy around each of the best games: one search a game. How far each search trusts the net
+    is drawn at random up to `settings.prior`, so that no one number has to be right; a quarter start from nothing, so
+    that games unlike those the net knows keep coming in."""
+    chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
+    actions, means, starts = seeds.priors(chosen)
+    trust = np.random.default_rng(seed).uniform(-settings.prior / 3, settings.prior, len(chosen)).clip(0)
+    trust = trust.astype(np.float32)
+    weights = np.repeat(trust, np.diff(starts)) * np.maximum(means, _LEAST_ADVANTAGE)
+    runs = game.initial_state().nrpa_from(
+        actions, weights, starts, trust * np.float32(settings.unseen), settings.level, settings.search_iterations, 1.0,
+        seed, settings.threads, control,
+    )  # fmt: skip
+    return Found.of(runs, trust)
+
+
+class Trees:
+    """PUCT with the net on many games at once, or on one position. A game is worth +1 above the threshold, -1 below."""
+
+    def __init__(self, net: Net, start: MorpionState, games: int, threshold: float, exploration: float = 1.5) -> None:
+        self.net, self.games = net.eval(), games
+        self.trees = _native.morpion.Puct(start, games, exploration, threshold)
+
+    @torch.no_grad()
+    def grow(self, simulations: int, walks: int = 8, threads: int = 1) -> None:
+        """Until every root has so many simulations."""
+        device = next(self.net.parameters()).device
+        while any(self.trees.simulations(i) < simulations and not self.trees.over(i) for i in range(self.games)):
+            planes, offsets, actions = self.trees.find_leaves(simulations, walks, threads)
+            if len(planes) == 0:  # all walks came to ends of games
+                self.trees.expand(np.empty(0, np.float32), np.empty(0, np.float32))
+                continue
+            positions = Positions.of(planes, offsets, actions, device)
+            chances, value = positions.evaluate(self.net)
+            priors = chances.exp()[positions.legal].cpu().numpy()
+            self.trees.expand(priors, torch.tanh(value / 2).cpu().numpy())  # log-odds of z = +1 to the mean of z
+
+    def play(self, simulations: int, threads: int = 1) -> list[list[int]]:
+        """Play all games to their ends by the most visited move, keeping the tree below it. Of each tree, the best game
+        it met, which may be a better one than was played."""
+        while live := [i for i in range(self.games) if not self.trees.over(i)]:
+            self.grow(simulations, threads=threads)
+            for i in live:
+                self.trees.apply(i, max(self.trees.moves(i), key=lambda move: (move[1], move[3]))[0])
+        return [max(self.trees.best(i), self.trees.history(i), key=len) for i in range(self.games)]
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[_native.Control]:
+    """A control that stops its call when the time is up."""
+    control = _native.Control()
+    if seconds <= 0:
+        control.stop()
+    timer = threading.Timer(seconds, control.stop)
+    timer.start()
+    try:
+        yield control
+    finally:
+        timer.cancel()
+
+
+def temperatures(settings: Settings, seed: int) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(seed).uniform(settings.coldest, 1, settings.games).astype(np.float32)
+
+
+def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> tuple[Play, Found]:
+    """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
+    begin = time.monotonic()
+    played = play(net, temperatures(settings, seed), seed, settings.threads)
+    with deadline(seconds - (time.monotonic() - begin)) as control:
+        return played, search(net.game, played, settings, seed, control)
+
+
+def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: int) -> Found:
+    """The same searches from a policy that knows nothing, for as long."""
+    count = 10**6  # more than there is time for
+    with deadline(seconds) as control:
+        runs = game.initial_state().nrpa(
+            settings.level, settings.search_iterations, 1.0, 1, count, seed, settings.threads, control
+        )
+    return Found.of(runs, np.zeros(count, np.float32))
+
+
+# Ranking
+
+
+class Ranking:
+    """The list B: the last games, all different up to order and symmetry, and their ranked rewards."""
+
+    def __init__(self, game: Morpion, window: int) -> None:
+        self.window = window
+        actions = range(game.num_actions)
+        self.turned = np.array([[game.rules.transform(action, s) for action in actions] for s in range(8)], np.int32)
+        self.games: dict[bytes, Ints] = {}
+
+    def add(self, games: list[list[int]]) -> int:
+        """Add games at the end of the list, those known already once more; returns how many are new."""
+        new = 0
+        for moves in games:
+            played = np.array(moves, np.int32)
+            key = min(np.sort(turned[played]).tobytes() for turned in self.turned)
+            new += self.games.pop(key, None) is None
+            self.games[key] = played
+        for key in list(self.games)[: -self.window]:
+            del self.games[key]
+        return new
+
+    @property
+    def scores(self) -> npt.NDArray[np.int64]:
+        return np.array([len(game) for game in self.games.values()])
+
+    def threshold(self, ratio: float) -> int:
+        scores = np.sort(self.scores)
+        return int(scores[min(len(scores) - 1, int(len(scores) * ratio))])
+
+    def rewards(self, ratio: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """z of every game: +1 above the threshold, -1 below, either at random on it."""
+        above = np.sign(self.scores - self.threshold(ratio))
+        return np.where(above == 0, rng.choice([-1, 1], len(above)), above)
+
+
+# Learning
+
+
+class Learner:
+    """The net that learns, its optimizer, and the running mean of it that plays."""
+
+    def __init__(self, settings: Settings, seed: int, device: torch.device) -> None:
+        torch.manual_seed(seed)
+        self.settings, self.device = settings, device
+        self.net = Net(settings).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.mean = Net(settings).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.mean.load_state_dict(self.net.state_dict())
+        self.optimizer = torch.optim.AdamW(self.net.parameters(), settings.learning_rate, weight_decay=1e-4)
+
+    def learn(self, ranking: Ranking, iteration_seed: int) -> dict[str, float]:
+        """Gradient steps on positions of the ranked games; three of four from games with z = +1."""
+        s, rng = self.settings, np.random.default_rng(iteration_seed)
+        z = ranking.rewards(s.ratio, rng)
+        won, lost = np.flatnonzero(z > 0), np.flatnonzero(z < 0)
+        games = list(ranking.games.values())
+        lengths = np.array([len(game) for game in games])
+        moves, starts = np.concatenate(games), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+        def examples(step: int) -> tuple[Positions, torch.Tensor, torch.Tensor]:
+            rng = np.random.default_rng((iteration_seed, step))
+            from_won = s.batch * 3 // 4 if len(lost) else s.batch
+            game = (
+                np.concatenate([rng.choice(won, from_won), rng.choice(lost, s.batch - from_won)])
+                if len(won)
+                else (rng.choice(lost, s.batch))
+            )
+            played = (rng.random(s.batch) * lengths[game]).astype(np.int32)
+            symmetry = rng.integers(0, 8, s.batch).astype(np.uint8)
+            planes, offsets, actions, wanted = _native.morpion.examples(
+                self.net.game.rules, moves, starts, game.astype(np.int32), played, symmetry, int(rng.integers(1 << 62)),
+                max(1, min(4, (s.threads or os.cpu_count() or 1) // 2)),
+            )  # fmt: skip
+            positions = Positions.of(planes, offsets, actions, self.device)
+            goal = torch.zeros(positions.legal.shape, device=self.device)
+            goal[positions.legal] = torch.from_numpy(wanted).to(self.device).float()
+            return positions, goal, torch.from_numpy((z[game] > 0).astype(np.float32)).to(self.device)
+
+        self.net.train()
+        policy_losses, value_losses = [], []
+        with ThreadPoolExecutor(1) as ahead:
+            coming = ahead.submit(examples, 0)
+            for step in range(s.steps):
+                positions, goal, is_won = coming.result()
+                if step + 1 < s.steps:
+                    coming = ahead.submit(examples, step + 1)
+                chances, value = positions.evaluate(self.net)
+                # The moves the game goes on with share the target; a lost game has none.
+                share = goal / goal.sum(1, keepdim=True) * is_won[:, None]
+                policy_loss = -(share * chances.masked_fill(~positions.legal, 0)).sum() / is_won.sum().clamp(min=1)
+                value_loss = functional.binary_cross_entropy_with_logits(value, is_won)
+                self.optimizer.zero_grad(set_to_none=True)
+                (policy_loss + 0.5 * value_loss).backward()  # type: ignore[no-untyped-call]
+                self.optimizer.step()
+                self._average()
+                policy_losses.append(policy_loss.detach())
+                value_losses.append(value_loss.detach())
+        return {
+            "policy_loss": float(torch.stack(policy_losses).mean()),
+            "value_loss": float(torch.stack(value_losses).mean()),
+        }
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        mean, now = (
+            [tensor for tensor in net.state_dict().values() if tensor.is_floating_point()]
+            for net in (self.mean, self.net)
+        )
+        torch._foreach_lerp_(mean, now, 1 - self.settings.averaging)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All of it, to go on from."""
+        return nets.arrays(net=self.net, mean=self.mean, adam=self.optimizer)
+
+    def load(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        nets.restore(arrays, net=self.net, mean=self.mean, adam=self.optimizer)
+
+
+# Training
+
+
+def train(
+    settings: Settings, folder: Path, seed: int, resume: bool, iterations: int, minutes: float = float("inf")
+) -> Iterator[Info]:
+    """Train until so many iterations are done or, after one at least, the time is up; a row of metrics for each.
+    Whatever ends it, the folder holds the last iteration's checkpoint, `model.safetensors` and the best game as
+    `best.psol`."""
+    begin = time.monotonic()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.backends.cudnn.deterministic = True
+    torch.set_num_threads(1)  # without a GPU one core learns; the others search
+    run = Run(folder, KIND, {**asdict(replace(settings, threads=0)), "seed": seed}, resume)
+    learner = Learner(settings, seed, device)
+    game = learner.net.game
+    ranking = Ranking(game, settings.window)
+    best: list[int] = []
+    if arrays := run.load():
+        ends = arrays.pop("games.ends")
+        ranking.add([moves.tolist() for moves in np.split(arrays.pop("games.moves"), ends[:-1])])
+        best = arrays.pop("best").tolist()
+        learner.load(arrays)
+    writer = _tensorboard(folder)
+    seconds_before = run.rows[-1]["seconds"] if run.rows else 0.0
+    with ThreadPoolExecutor(1) as cores:
+        for iteration in range(len(run.rows), iterations):
+            start = time.monotonic()
+            if run.rows and start - begin >= 60 * minutes:
+                break
+            play_seed, search_seed, learn_seed = (
+                int(number) for number in np.random.SeedSequence((seed, iteration)).generate_state(3, np.uint32)
+            )
+            heat = temperatures(settings, play_seed)
+            played = play(learner.mean, heat, play_seed, settings.threads)
+            new = ranking.add(played.games)
+            played_at = time.monotonic()
+            control = _native.Control()
+            searching = cores.submit(search, game, played, settings, search_seed, control)
+            try:
+                losses = learner.learn(ranking, learn_seed)
+                learned_at = time.monotonic()
+                found = searching.result()
+            except BaseException:
+                control.stop()
+                raise
+            new_found = ranking.add(found.games)
+            best = max([best, *played.games, *found.games], key=len)
+            now = time.monotonic()
+            row: Info = {
+                "iteration": iteration + 1,
+                "seconds": round(seconds_before + now - begin, 2),
+                "best": len(best),
+                "threshold": ranking.threshold(settings.ratio),
+                "played_mean": float(played.scores.mean()),
+                "played_best": int(played.scores.max()),
+                "played_mean_by_heat": _means_by_third(
+                    played.scores, (heat - settings.coldest) / (1 - settings.coldest)
+                ),
+                "played_new": new,
+                "searched_mean": float(found.scores.mean()),
+                "searched_best": int(found.scores.max()),
+                "searched_mean_by_trust": _means_by_third(found.scores, found.trust / settings.prior),
+                "searched_new": new_found,
+                **losses,
+                "playouts": found.playouts,
+                "search_cpu_seconds": round(found.cpu_seconds, 2),
+                "play_seconds": round(played_at - start, 2),
+                "learn_seconds": round(learned_at - played_at, 2),
+                "wait_seconds": round(now - learned_at, 2),
+            }
+            games = list(ranking.games.values())
+            run.save(row, {
+                **learner.arrays(),
+                "games.moves": np.concatenate(games),
+                "games.ends": np.cumsum([len(moves) for moves in games]),
+                "best": np.array(best, np.int32),
+            })  # fmt: skip
+            save_model(folder / "model.safetensors", learner.mean, settings, row)
+            with replacing(folder / "best.psol") as file:
+                file.write(record(game, best).encode())
+            if writer is not None:
+                for name, value in row.items():
+                    if not isinstance(value, list):
+                        writer.add_scalar(name, value, iteration + 1)
+            yield row
+
+
+def _means_by_third(scores: npt.NDArray[np.int64], share: npt.NDArray[np.float32]) -> list[float]:
+    """The mean score of those with a share below a third, of the middle ones, and of the rest."""
+    thirds = [scores[(share >= i / 3) & (share < (i + 1) / 3)] for i in range(3)]
+    return [round(float(third.mean()), 2) if len(third) else 0.0 for third in thirds]
+
+
+def _tensorboard(folder: Path) -> Any:
+    """A writer of TensorBoard logs where that is installed, else None."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder / "tensorboard"))
+
+
+def record(game: Morpion, moves: list[int]) -> str:
+    state = game.initial_state()
+    for move in moves:
+        state.apply(move)
+    return state.psol()
+
+
+def save_model(path: Path, net: Net, settings: Settings, row: Info) -> None:
+    """The net that plays, with what it takes to build and judge it."""
+    metadata = {"kind": KIND, "settings": json.dumps(asdict(settings)), "metrics": json.dumps(row)}
+    tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
+    with replacing(path) as file:
+        file.write(safetensors.torch.save(tensors, metadata))
+
+
+def load_model(path: Path, device: torch.device | None = None) -> tuple[Net, Settings, Info]:
+    """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
+    if metadata.get("kind") != KIND:
+        raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {KIND!r}")
+    settings = Settings(**json.loads(metadata["settings"]))
+    net = Net(settings)
+    net.load_state_dict(tensors)
+    device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return net.to(device).eval(), settings, json.loads(metadata["metrics"])

@@ -1,0 +1,61 @@
+"""Agents for Solitaire Chess: `dqn` and `taught`, learned rankings; `oracle`, which solves; `best`, the same."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from rookery import _native
+from rookery.agent import Agent, Explanation, ValueAgent
+from rookery.game import Game, Overlay, State
+from rookery.games.solitaire_chess import ranker as capture_ranker
+from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+
+
+class RankerAgent(ValueAgent):
+    """Plays the capture after which the net believes most in a solution; values are that belief, 0 to 1."""
+
+    def __init__(self, ranker: _native.solitaire_chess.CaptureRanker) -> None:
+        self.ranker = ranker
+
+    def values(self, state: State) -> dict[int, float]:
+        assert isinstance(state, SolitaireChessState)
+        moves = _native.solitaire_chess.ranked_moves(self.ranker, state)
+        return {action: 1 / (1 + math.exp(-score)) for action, score in moves}
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        ranked = sorted(values, key=lambda action: -values[action])
+        reasons = [f"after {state.action_name(a)} the net gives a solution {values[a]:.1%}" for a in ranked[:5]]
+        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+
+
+class OracleAgent(ValueAgent):
+    """Values a capture 1 if the position after it can be solved and 0 if not; certain, by search."""
+
+    def values(self, state: State) -> dict[int, float]:
+        values = {}
+        for action in state.legal_actions():
+            after = state.clone()
+            after.apply(action)
+            assert isinstance(after, SolitaireChessState)
+            values[action] = float(solve(after).solvable)
+        return values
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        good = [state.action_name(action) for action, value in values.items() if value]
+        reasons = [f"a solution can begin with {', '.join(good)}" if good else "no capture leads to a solution"]
+        return Explanation(max(values, key=lambda action: values[action]), values, reasons, Overlay(values=values))
+
+
+def load(name: str, game: Game, path: str | None = None) -> Agent:
+    """`dqn` and `taught` as shipped, `dqn:PATH` with weights of your own or the folder of a run, `oracle`, `best`."""
+    assert isinstance(game, SolitaireChess)
+    if name not in capture_ranker.METHODS:
+        return OracleAgent()
+    file = Path(path) if path else capture_ranker.shipped(game, name)
+    if file.is_dir():
+        file /= "solo-8x8.safetensors" if game.max_captures else "4x4.safetensors"
+    return RankerAgent(capture_ranker.load(file))

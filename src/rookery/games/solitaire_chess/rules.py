@@ -1,0 +1,185 @@
+"""Solitaire Chess: every move captures, and one piece must be left.
+
+>>> game = SolitaireChess()
+>>> state = game.parse_state("R.../.B../..N./P...")
+>>> [state.action_name(a) for a in state.legal_actions()]
+['Ra4xa1', 'Bb3xa4', 'Bb3xc2', 'Nc2xa1']
+>>> state.apply(state.legal_actions()[0])
+>>> str(state), state.pieces
+('..../.B../..N./R...', 3)
+
+Text form: rows from the top, joined by `/`, of `K`, `Q`, `R`, `B`, `N`, `P` and `.`. Where captures are limited (Solo
+Chess), a piece that has made some carries their number: `R1` has captured once.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from types import MappingProxyType
+
+from rookery import _native, draw
+from rookery.game import NativeGame, Overlay
+
+KINDS = "KQRBNP"
+"""The letter of each kind of piece, in the order of the native kinds 0 to 5."""
+
+PIECE_SET = "KQRRBBNNPP"
+"""The boxed set, from which random boards are drawn."""
+
+_STARTS = {
+    2: "NR/.R",
+    4: ".P.R/R.../.KN./Q.B.",
+    5: "P.Q../.K..R/RN.../..B../.P...",
+    6: "B...../....RN/..B.../....../.KN.../PQ..R.",
+}
+"""Puzzles by size of the board, each with a single solution."""
+
+_SOLO_START = "......../..R...../...P..../B..K..../..Q..N../.....R../.....P../....N..."
+
+
+class SolitaireChess(NativeGame):
+    """Solitaire Chess on a board of 2x2 to 8x8.
+
+    `start` is the start position as text; without one, it is the largest puzzle of our own that fits the board.
+    `max_captures` is the number of captures a piece may make, 1 to 15 (Solo Chess: 2), or 0 for any number. With
+    `king_last`, the king is never captured, so that it is the last piece if there is one; without, it is a piece like
+    any other.
+    """
+
+    name = "solitaire-chess"
+    variants = MappingProxyType(
+        {
+            "4x4": {},
+            "5x5": {"rows": 5, "columns": 5},
+            "6x6": {"rows": 6, "columns": 6},
+            "solo-8x8": {"rows": 8, "columns": 8, "max_captures": 2, "start": _SOLO_START},
+        }
+    )
+
+    def __init__(
+        self,
+        rows: int = 4,
+        columns: int = 4,
+        start: str | None = None,
+        max_captures: int = 0,
+        king_last: bool = True,
+    ) -> None:
+        if not (2 <= rows <= 8 and 2 <= columns <= 8):
+            raise ValueError(f"the board must have 2 to 8 rows and columns, not {rows} and {columns}")
+        if not 0 <= max_captures <= 15:
+            raise ValueError(f"max_captures must be 1 to 15, or 0 for no limit, not {max_captures}")
+        self.rows, self.columns, self.max_captures, self.king_last = rows, columns, max_captures, king_last
+        kinds, captures = self._read(_default_start(rows, columns) if start is None else start)
+        super().__init__(_native.solitaire_chess.Rules(rows, columns, max_captures, king_last, kinds, captures))
+
+    def initial_state(self) -> SolitaireChessState:
+        return SolitaireChessState(self)
+
+    def parse_state(self, text: str) -> SolitaireChessState:
+        return SolitaireChessState(self, *self._read(text))
+
+    def _read(self, text: str) -> tuple[list[int], list[int]]:
+        """Kinds and captures of every cell, as the native constructors take them."""
+        squares = [_SQUARE.findall(row) for row in text.strip().split("/")]
+        drawn = "/".join("".join(kind + count for kind, count in row) for row in squares)
+        if drawn != text.strip() or [len(row) for row in squares] != [self.columns] * self.rows:
+            raise ValueError(
+                f"expected {self.rows} rows of {self.columns} squares, each one of K, Q, R, B, N, P (with the captures "
+                f"it has made, if any: R1) or '.', joined by '/', not {text[:200]!r}"
+            )
+        cells = [square for row in squares for square in row]
+        captures = [int(count or 0) for _, count in cells]
+        if max(captures) > self.max_captures:
+            limit = f"at most {self.max_captures}" if self.max_captures else "no count, as captures are not limited"
+            raise ValueError(f"expected {limit} after a piece, not {max(captures)} as in {text[:200]!r}")
+        return [KINDS.find(kind) for kind, _ in cells], captures
+
+    def random_start(self, rng: random.Random, pieces: int | None = None, solvable: bool = True) -> SolitaireChessState:
+        """Pieces drawn from the boxed set K, Q, 2R, 2B, 2N, 2P on random cells; 4 to 8 of them unless `pieces` says
+        how many. With `solvable`, boards are drawn until one can be solved."""
+        most = min(len(PIECE_SET), self.rows * self.columns)
+        if pieces is not None and not 1 <= pieces <= most:
+            raise ValueError(f"expected 1 to {most} pieces on this board, not {pieces}")
+        for _ in range(_MAX_DRAWS):
+            count = pieces if pieces is not None else rng.randint(min(4, most), min(8, most))
+            kinds = [-1] * (self.rows * self.columns)
+            for cell, letter in zip(rng.sample(range(len(kinds)), count), rng.sample(PIECE_SET, count), strict=True):
+                kinds[cell] = KINDS.index(letter)
+            state = SolitaireChessState(self, kinds, [0] * len(kinds))
+            if not solvable or _native.solitaire_chess.solve(state)[0] is not None:
+                return state
+        raise ValueError(f"none of {_MAX_DRAWS} random boards could be solved; ask for another number of pieces")
+
+    def cell_name(self, cell: int) -> str:
+        """The square as players call it: files from a on the left, ranks from 1 at the bottom."""
+        row, column = divmod(cell, self.columns)
+        return f"{'abcdefgh'[column]}{self.rows - row}"
+
+
+_LETTERS = KINDS + "."  # kind -1, the last letter, is an empty cell
+_SQUARE = re.compile(r"([KQRBNP]|\.)((?<!\.)[1-9][0-9]?)?")
+_MAX_DRAWS = 20_000
+
+
+def _default_start(rows: int, columns: int) -> str:
+    # Only pieces are captured, so a puzzle stays what it is on a larger board.
+    size = max(size for size in _STARTS if size <= min(rows, columns))
+    puzzle = [row.ljust(columns, ".") for row in _STARTS[size].split("/")]
+    return "/".join(puzzle + ["." * columns] * (rows - size))
+
+
+class SolitaireChessState(_native.solitaire_chess.State):
+    """A board. `kinds`, `captures` and `pieces` say what stands on it."""
+
+    game: SolitaireChess
+
+    def action_name(self, action: int) -> str:
+        start, end = self.action_cells(action)
+        return f"{_LETTERS[self.kinds[start]]}{self.game.cell_name(start)}x{self.game.cell_name(end)}"
+
+    def action_cells(self, action: int) -> list[int]:
+        """From and to."""
+        if not 0 <= action < self.game.num_actions:
+            raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
+        return list(divmod(action, self.game.rows * self.game.columns))
+
+    def _cells(self) -> list[str]:
+        """The letter of every piece, and how often it has captured where that is limited."""
+        return [_LETTERS[kind] + (str(n) if n else "") for kind, n in zip(self.kinds, self.captures, strict=True)]
+
+    def __str__(self) -> str:
+        columns, cells = self.game.columns, self._cells()
+        return "/".join("".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
+
+    def __repr__(self) -> str:
+        return f"<SolitaireChessState {self}>"
+
+    def text_board(self) -> str:
+        """The board for the terminal; a number behind a piece says how often it has captured, where that is limited."""
+        ranks = [str(rank) for rank in range(self.game.rows, 0, -1)]
+        return draw.labelled(self._cells(), ranks, "abcdefgh"[: self.game.columns])
+
+    def svg(self, overlay: Overlay | None = None) -> str:
+        game = self.game
+        canvas = draw.Canvas(game.columns + 1, game.rows + 1, f"Solitaire Chess {self}")
+        draw.checkerboard(canvas, game.rows, game.columns)
+
+        def centre(cell: int) -> tuple[float, float]:
+            return 1.0 + cell % game.columns, 1.0 + cell // game.columns
+
+        for cell, (kind, captures) in enumerate(zip(self.kinds, self.captures, strict=True)):
+            if kind >= 0:
+                left = game.max_captures - captures
+                # As on Solo Chess boards, a piece that may not capture any more is black.
+                draw.chess_piece(canvas, *centre(cell), KINDS[kind], white=not game.max_captures or left > 0)
+                if game.max_captures:
+                    _badge(canvas, *centre(cell), left)
+        draw.draw_overlay(canvas, self, overlay, centre)
+        return canvas.render()
+
+
+def _badge(canvas: draw.Canvas, x: float, y: float, captures_left: int) -> None:
+    untouchable = 'pointer-events="none"'
+    canvas.circle(x + 0.34, y - 0.34, 0.13, draw.PAPER, extra=f'stroke="{draw.LINE}" stroke-width="0.02" {untouchable}')
+    canvas.text(x + 0.34, y - 0.34, str(captures_left), 0.2, extra=f'font-weight="600" {untouchable}')

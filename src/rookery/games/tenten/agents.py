@@ -1,0 +1,227 @@
+"""The learned players of 1010!, as shipped or from a file of your own."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import draw
+from rookery.agent import Agent, Drawing, Explanation, ValueAgent
+from rookery.game import Overlay, State
+from rookery.games.tenten import MODELS, lspi, ntuple
+from rookery.games.tenten import linear as cross_entropy
+from rookery.games.tenten import oracle as tenten_oracle
+from rookery.games.tenten.rules import PIECE_SETS, TenTen, TenTenState
+from rookery.search.agents import MctsAgent
+
+SHIPPED = MODELS
+
+Halves = tuple[int, int]
+
+
+def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
+    """`lspi`, `linear` or `ntuple`, with the weights in `path` or those shipped for this board and pieces."""
+    file = _weights(name, game, path)
+    if name == "lspi":
+        return LspiAgent(lspi.load(file, game), **settings)
+    if name == "linear":
+        return LinearAgent(cross_entropy.load(file, game), **settings)
+    return NTupleAgent(ntuple.load(file, game), **settings)
+
+
+def load_best(game: TenTen, path: str | None = None, **settings: Any) -> Agent:
+    """The oracle on small boards; the network that looks ahead where weights are shipped or in `path`; else search."""
+    if path is None and not settings:
+        if tenten_oracle.solves(game):
+            return tenten_oracle.load(game)
+        if not ships("ntuple", game):
+            return MctsAgent()
+    return LookAheadAgent(ntuple.load(_weights("ntuple", game, path), game), **settings)
+
+
+def _weights(method: str, game: TenTen, path: str | None) -> Path:
+    """A file of the user's, also as the folder of a run, or the shipped one."""
+    if path is None:
+        return _shipped(method, game)
+    return Path(path) / "model.npz" if Path(path).is_dir() else Path(path)
+
+
+def ships(method: str, game: TenTen) -> bool:
+    """Are there weights of the method for this board and these pieces?"""
+    return _file(method, game).exists()
+
+
+def _file(method: str, game: TenTen) -> Path:
+    pieces = dict(zip(game.piece_names, game.weights, strict=True))
+    names = [name for name, known in PIECE_SETS.items() if dict(known) == pieces]
+    variant = f"{game.rows}x{game.columns}" + ("" if names == ["full"] else f"-{names[0]}" if names else "-own")
+    return SHIPPED / f"{method}-{variant}.npz"
+
+
+def _shipped(method: str, game: TenTen) -> Path:
+    file = _file(method, game)
+    if not file.exists():
+        known = ", ".join(sorted(f.stem.removeprefix(f"{method}-") for f in SHIPPED.glob(f"{method}-*.npz")))
+        raise ValueError(
+            f"no weights of {method!r} are shipped for {file.stem.removeprefix(f'{method}-')}, only for: "
+            f"{known or 'nothing'}; train some with `rookery train tenten {method}` and name the file as {method}:FILE"
+        )
+    return file
+
+
+def board_halves(state: TenTenState) -> Halves:
+    """The board as the native code takes it: cells 0 to 63, and the rest."""
+    board = sum(1 << cell for cell in state.cells)
+    return board & (1 << 64) - 1, board >> 64
+
+
+def _slots(state: State) -> tuple[TenTenState, Halves, list[tuple[int, int]]]:
+    """The state, its board, and (slot, piece) of what is in the hand."""
+    assert isinstance(state, TenTenState)
+    return state, board_halves(state), [(slot, piece) for slot, piece in enumerate(state.hand) if piece >= 0]
+
+
+class _LinearFeatures(ValueAgent):
+    """A weighted sum of features: explains itself by what each contributes."""
+
+    names: tuple[str, ...]
+    weights: npt.NDArray[Any]
+
+    def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
+        """Cells, lines cleared, boards after, values."""
+        raise NotImplementedError
+
+    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
+        """`[placements, features]`."""
+        raise NotImplementedError
+
+    def values(self, state: State) -> dict[int, float]:
+        state, board, slots = _slots(state)
+        size = state.game.rows * state.game.columns
+        values: dict[int, float] = {}
+        for slot, piece in slots:
+            cells, _, _, numbers = self.placements(board, piece)
+            values |= {slot * size + int(c): float(v) for c, v in zip(cells, numbers, strict=True)}
+        return dict(sorted(values.items()))
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        state, board, _ = _slots(state)
+        action = max(values, key=lambda a: values[a])
+        slot, cell = divmod(action, state.game.rows * state.game.columns)
+        cells, _, boards, _ = self.placements(board, state.hand[slot])
+        vectors = self.feature_vectors(board, state.hand[slot], cells, boards)
+        chosen = vectors[list(cells).index(cell)]
+        lead = (chosen - vectors.mean(axis=0)) * self.weights
+        reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}, the most of {len(values)} placements"]
+        for i in np.argsort(-np.abs(lead), kind="stable")[:6]:
+            reasons.append(
+                f"{self.names[i]}: {chosen[i]:.4g} x {self.weights[i]:.4g} = {chosen[i] * self.weights[i]:.4g} "
+                f"({lead[i]:+.3g} against the mean placement)"
+            )
+        return Explanation(action, values, reasons, Overlay(values=values), [self._leads(lead)])
+
+    def _leads(self, lead: npt.NDArray[np.float64]) -> Drawing:
+        """What every feature adds, the greatest first."""
+        title = "What each feature adds, against the mean placement"
+        rows = [(self.names[i], float(lead[i])) for i in np.argsort(-np.abs(lead), kind="stable") if lead[i]]
+        text = "\n".join(f"{value:+10.3g}  {name}" for name, value in rows)
+        return Drawing(title, draw.bars(title, rows), text)
+
+
+class LspiAgent(_LinearFeatures):
+    """The paper's 21 features with weights by least-squares policy iteration."""
+
+    names = lspi.FEATURES
+
+    def __init__(self, model: lspi.Lspi) -> None:
+        self.model, self.weights = model, model.weights
+
+    def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
+        return self.model.features.placements(self.weights, board, piece)
+
+    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
+        return np.array([self.model.features.of_placement(board, piece, int(cell)) for cell in cells])
+
+
+class LinearAgent(_LinearFeatures):
+    """Our own features with weights tuned by the cross-entropy method."""
+
+    names = cross_entropy.FEATURES
+
+    def __init__(self, model: cross_entropy.Linear) -> None:
+        self.model, self.weights = model, model.weights
+
+    def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
+        return self.model.features.placements(self.weights, board, piece)
+
+    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
+        return self.model.features.of_boards(boards).astype(np.float64)
+
+
+class NTupleAgent(ValueAgent):
+    """The n-tuple network without looking ahead: values are log-odds of staying alive."""
+
+    def __init__(self, model: ntuple.NTuple) -> None:
+        self.model = model
+
+    def values(self, state: State) -> dict[int, float]:
+        return self._values(state, look_ahead=0)
+
+    def _values(self, state: State, look_ahead: int) -> dict[int, float]:
+        state, board, slots = _slots(state)
+        model, size = self.model, state.game.rows * state.game.columns
+        values: dict[int, float] = {}
+        for slot, piece in slots:
+            cells, _, _, numbers = model.features.placements(
+                model.weights, model.settings.discount, board, piece, look_ahead
+            )
+            values |= {slot * size + int(c): float(v) for c, v in zip(cells, numbers, strict=True)}
+        return dict(sorted(values.items()))
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        ranked = sorted(values, key=lambda action: -values[action])
+        reasons = [f"{state.action_name(a)}: risk {1 / (1 + math.exp(values[a])):.3g}" for a in ranked[:5]]
+        reasons.append(
+            f"risk is the chance to lose soon: a loss n rounds ahead counts {self.model.settings.discount:g} ** n"
+        )
+        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+
+
+class LookAheadAgent(NTupleAgent):
+    """The n-tuple network with every next piece looked at; with several pieces in hand, all of them are planned."""
+
+    def __init__(self, model: ntuple.NTuple, beam: int = 8) -> None:
+        super().__init__(model)
+        self.beam = beam
+
+    def values(self, state: State) -> dict[int, float]:
+        state, _, slots = _slots(state)
+        if len(slots) == 1:
+            return self._values(state, look_ahead=1 << 20)
+        values: dict[int, float] = {}
+        for action in state.legal_actions():
+            after = state.clone()
+            after.apply(action)
+            rest = [piece for _, piece in _slots(after)[2]]
+            moves, value = self.model.features.plan(self.model.weights, board_halves(after), rest, self.beam)
+            # A plan that leaves a piece over ends the game.
+            values[action] = float(value) if len(moves) == len(rest) else -1000.0 + len(moves)
+        return values
+
+    def explain(self, state: State) -> Explanation:
+        values = self.values(state)
+        ranked = sorted(values, key=lambda action: -values[action])
+        one = len(_slots(state)[2]) == 1
+        kind = (
+            "expected chance to stay alive, over every next piece"
+            if one
+            else "log-odds of staying alive after the hand"
+        )
+        reasons = [f"{state.action_name(a)}: {values[a]:.6g} ({kind})" for a in ranked[:5]]
+        return Explanation(ranked[0], values, reasons, Overlay(values=values))

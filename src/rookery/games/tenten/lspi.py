@@ -1,0 +1,134 @@
+"""Least-squares policy iteration for 1010!, as the paper has it.
+
+The value of a placement is a weighted sum of 21 features (Table 1 of the paper; computed in
+`native/games/tenten/features.hpp`). Games are played greedily with the current weights; every placement adds to A and b
+
+    A += phi(s, a) (phi(s, a) - discount phi(s', a'))^T        b += phi(s, a) r
+
+where (s', a') is the next placement of the same game; the last one has no next, and the penalty for its reward. After
+every 20 games ("turns") the weights become the solution of A w = b. A and b are never reset.
+
+A is singular whatever is played: filled and blank cells add up to a constant, which is the bias. So the equations are
+solved by least squares: of all solutions, the one of least norm, with the features on one scale.
+
+>>> import rookery
+>>> lspi = Lspi(rookery.load("tenten", "4x4-seven"), Settings())
+>>> len(FEATURES) == len(lspi.weights) == 21
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native
+from rookery import run as runs
+from rookery.games.tenten.rules import TenTen
+from rookery.statistics import Survival
+
+KIND = "tenten-lspi"
+
+FEATURES = (
+    "average horizontal blank run",
+    "longest horizontal blank run",
+    "average vertical blank run",
+    "longest vertical blank run",
+    "filled cells",
+    "blank cells",
+    "places of 5x1",
+    "places of 1x5",
+    "places of 3x3",
+    "largest blank square",
+    "largest blank rectangle",
+    "distance of the piece from the edge",
+    "blank rows",
+    "blank columns",
+    "regions of blank cells",
+    "regions of filled cells",
+    "largest blank region",
+    "largest filled region",
+    "reward of the placement",
+    "chance that the next piece fits",
+    "bias",
+)
+"""The rows of the paper's Table 1, in its order."""
+
+Weights = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The paper's, but for the discount."""
+
+    reward: int = 2
+    """1: lines squared plus expected placements; 2: lines squared; 3: expected placements."""
+    discount: float = 0.99
+    """The paper used 0.8 on 4x4 and does not give the one for 10x10; there a longer view plays better."""
+    penalty: float = -1000.0
+    """Reward of a placement after which the next piece does not fit."""
+    turns: int = 20
+    """Games between two updates of the weights."""
+    updates: int = 50
+    max_rounds: int = 100_000
+    """A game longer than this is stopped."""
+
+
+class Lspi:
+    """The weights, and games played with them."""
+
+    def __init__(self, game: TenTen, settings: Settings, weights: Weights | None = None) -> None:
+        self.game, self.settings = game, settings
+        self.features = _native.tenten.PaperFeatures(game.rules, settings.reward)
+        self.weights: Weights = np.zeros(len(FEATURES)) if weights is None else weights
+
+    def play(self, games: int, seed: int, max_rounds: int = 10_000_000, threads: int = 0) -> Survival:
+        rounds, _, scores, ended = self.features.play(self.weights, games, seed, max_rounds, threads)
+        return Survival(rounds, ended.astype(bool), scores)
+
+    def save(self, path: Path, **info: Any) -> None:
+        runs.save_model(path, {"kind": KIND, "settings": asdict(self.settings), **info}, {"weights": self.weights})
+
+
+def load(path: Path, game: TenTen) -> Lspi:
+    info, arrays = runs.load_arrays(path, KIND)
+    if arrays["weights"].shape != (len(FEATURES),):
+        raise ValueError(f"{path} does not hold {len(FEATURES)} weights")
+    return Lspi(game, Settings(**info["settings"]), arrays["weights"])
+
+
+def solve(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> Weights:
+    """The least-squares solution of least norm of A w = b, with every feature scaled to the same size."""
+    size = np.sqrt(np.abs(np.diag(a)))
+    scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    solution, *_ = np.linalg.lstsq(a * np.outer(scale, scale), b * scale, rcond=1e-9)
+    return np.asarray(solution * scale)
+
+
+def train(
+    game: TenTen, settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Play and learn; yields a row of metrics after every update. The model lies in `folder` at the end."""
+    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, "game": str(game.initial_state())}, resume)
+    lspi = Lspi(game, settings)
+    size = len(FEATURES)
+    a, b = np.zeros((size, size)), np.zeros(size)
+    if (saved := run.load()) is not None:
+        a, b, lspi.weights = saved["a"], saved["b"], saved["weights"]
+    for update in range(len(run.rows), settings.updates):
+        more_a, more_b, rounds = lspi.features.sample(
+            lspi.weights, settings.discount, settings.penalty, settings.turns, seed, update * settings.turns,
+            settings.max_rounds, threads,
+        )  # fmt: skip
+        a, b = a + more_a, b + more_b
+        old, lspi.weights = lspi.weights, solve(a, b)
+        change = float(np.linalg.norm(lspi.weights - old) / np.linalg.norm(lspi.weights))
+        row = {"update": update + 1, "mean_rounds": float(rounds.mean()), "change": change}
+        run.save(row, {"a": a, "b": b, "weights": lspi.weights})
+        yield row
+    lspi.save(run.model_path)

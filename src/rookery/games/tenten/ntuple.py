@@ -1,0 +1,158 @@
+"""Temporal-difference learning of an n-tuple network for 1010!.
+
+The network gives every board after a placement a value, the log-odds of staying alive: a sum of weights, one for each
+window of cells (looked up by what is filled in it) and a few for how many places the largest pieces still have. The
+player is greedy. After every placement the value of the board before it is moved towards the value of the board after
+(`native/games/tenten/td.hpp` has the formula and the reasons): TD(0) on afterstates with temporal-coherence step sizes,
+optimistic first weights, and the symmetries of the square shared.
+
+Training runs in lanes, each a learner of its own; after every batch their weights are merged. The result depends on the
+seed and the number of lanes, not on the number of threads.
+
+>>> import rookery
+>>> network = NTuple(rookery.load("tenten", "4x4-seven"), Settings(tuples=((4, 4),)))
+>>> network.play(games=20, seed=1).mean > 1
+True
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native
+from rookery import run as runs
+from rookery.games.tenten.rules import TenTen
+from rookery.statistics import Survival
+
+KIND = "tenten-ntuple"
+
+Weights = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Settings:
+    steps: int = 200_000_000
+    """Placements to learn from, in all lanes together."""
+    tuples: tuple[tuple[int, int], ...] = ()
+    """Rows and columns of the windows; chosen by the size of the board if empty."""
+    discount: float = 0.97
+    """How much the next round's risk counts."""
+    step: float = 2.0
+    """How much of an error is corrected at once, before temporal coherence makes it smaller."""
+    every_piece: bool = False
+    """Learn from every next piece, weighted by its chance, instead of the one drawn: slower, but without the noise."""
+    first_value: float = 5.0
+    """Of every board before anything is learned: log-odds of staying alive, so that unknown boards look safe."""
+    restart: float = 0.0
+    """Chance that a game is broken off after a placement and goes on from a random board."""
+    lanes: int = 2
+    games: int = 32
+    """Games that a lane plays side by side."""
+    batch: int = 1_000_000
+    """Placements between two mergers of the lanes, in all lanes together."""
+
+
+def default_tuples(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
+    """The whole board or most of it where a table can hold it; else squares of 3x3 and whole lines."""
+    if rows * columns <= 20:
+        return ((rows, columns),)
+    if rows * columns <= 25:
+        return ((min(rows, 20 // columns), columns),)
+    return ((3, 3), (1, columns), (rows, 1))
+
+
+def default_settings(game: TenTen) -> Settings:
+    """On small boards the network is a table of all boards or nearly so, and every entry must be visited: a good player
+    hardly ever sees a bad board, so games are broken off and go on from random ones."""
+    if game.rows * game.columns <= 25:
+        return Settings(steps=8_000_000, step=1.0, every_piece=True, first_value=8.0, restart=0.1)
+    return Settings()
+
+
+class NTuple:
+    """The network, and games played with it."""
+
+    def __init__(self, game: TenTen, settings: Settings, weights: Weights | None = None) -> None:
+        self.game, self.settings = game, settings
+        shapes = list(settings.tuples or default_tuples(game.rows, game.columns))
+        self.features = _native.tenten.TupleFeatures(game.rules, shapes)
+        if weights is None:
+            weights = np.full(self.features.weights, settings.first_value / self.features.features, np.float32)
+        if weights.shape != (self.features.weights,):
+            raise ValueError(f"the network has {self.features.weights} weights on this board, not {weights.size}")
+        self.weights: Weights = np.ascontiguousarray(weights, dtype=np.float32)
+
+    def values(self, boards: npt.NDArray[np.uint64]) -> npt.NDArray[np.float32]:
+        """Log-odds of staying alive for boards `[n, 2]`, each as its low and its high 64 cells."""
+        return np.asarray(self.features.values(self.weights, boards))
+
+    def play(
+        self, games: int, seed: int, max_rounds: int = 1_000_000_000, *, look_ahead: int = 0, margin: float = 1.5,
+        narrow: int = 8, wide: int = 100, comfort: float = 4.0, threads: int = 0,
+    ) -> Survival:  # fmt: skip
+        """Play whole games. `look_ahead` is the greatest number of placements behind which every next piece is looked
+        at, `margin` how far below the best value they may lie.
+
+        Where a hand has several pieces, a beam search of width `narrow` plans all of them, and one of width `wide` if
+        the plan's value is below `comfort`; lengths are then hands and not rounds.
+        """
+        rounds, hands, scores, ended = self.features.play(
+            self.weights, self.settings.discount, games, seed, max_rounds, look_ahead, margin, narrow, wide,
+            comfort, threads,
+        )  # fmt: skip
+        return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores)
+
+    def save(self, path: Path, **info: Any) -> None:
+        """Weights go into the file as 16-bit numbers."""
+        settings = asdict(self.settings) | {"tuples": [list(shape) for shape in self.settings.tuples]}
+        weights = self.weights.astype(np.float16)
+        runs.save_model(path, {"kind": KIND, "settings": settings, **info}, {"weights": weights})
+
+
+def load(path: Path, game: TenTen) -> NTuple:
+    info, arrays = runs.load_arrays(path, KIND)
+    settings = info["settings"] | {"tuples": tuple((rows, columns) for rows, columns in info["settings"]["tuples"])}
+    return NTuple(game, Settings(**settings), arrays["weights"].astype(np.float32))
+
+
+def train(
+    game: TenTen, settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Play and learn; yields a row of metrics after every batch. The model lies in `folder` at the end."""
+    shapes = list(settings.tuples or default_tuples(game.rows, game.columns))
+    described = asdict(settings) | {
+        "tuples": [list(s) for s in shapes],
+        "seed": seed,
+        "game": str(game.initial_state()),
+    }
+    run = runs.Run(folder, KIND, described, resume)
+    learner = _native.tenten.TdLearner(
+        game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount,
+        settings.every_piece, settings.restart,
+    )  # fmt: skip
+    if (saved := run.load()) is not None:
+        last = run.rows[-1]
+        arrays = [saved[name] for name in ("weights", "errors", "sizes", "boards")]
+        learner.restore(arrays[0], arrays[1], arrays[2], arrays[3], last["steps"], last["deaths"])
+    batches = -(-settings.steps // settings.batch)
+    for batch in range(len(run.rows), batches):
+        begin, steps, deaths = time.perf_counter(), learner.rounds, learner.deaths
+        learner.train(-(-settings.batch // settings.lanes), settings.step, seed, batch, threads)
+        seconds = time.perf_counter() - begin
+        row = {
+            "steps": learner.rounds,
+            "deaths": learner.deaths,
+            "mean_rounds": (learner.rounds - steps) / max(1, learner.deaths - deaths),
+            "steps_per_second": round((learner.rounds - steps) / seconds),
+        }
+        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), learner.state(), strict=True)))
+        yield row
+    weights = learner.state()[0]
+    NTuple(game, Settings(**asdict(settings) | {"tuples": tuple(shapes)}), weights).save(run.model_path)

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import random
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rookery._native import Control
+from rookery.games.checkers import database as exact
+from rookery.games.checkers.rules import Checkers, CheckersState
+from tests.games.checkers import oracle as rules
+from tests.games.checkers.oracle_database import Key, key, other, solve
+
+GAME = Checkers()
+SIDES = {"b": 0, "w": 1}
+
+
+def to_state(position: Key) -> CheckersState:
+    pieces, side = position
+    squares = {colour: [n for n, kind in pieces if kind.lower() == colour] for colour in "bw"}
+    return CheckersState(GAME, squares["b"], squares["w"], [n for n, kind in pieces if kind in "BW"], SIDES[side])
+
+
+def to_board(state: CheckersState) -> rules.Board:
+    board = dict.fromkeys(state.black, "b") | dict.fromkeys(state.white, "w")
+    return {n: kind.upper() if n in state.kings else kind for n, kind in board.items()}
+
+
+def check_against_slow_solver(pieces: int) -> None:
+    solved = exact.endgames()
+    for position, plies in solve(pieces).items():
+        outcome = solved.outcome(to_state(position))
+        value = "draw" if plies is None else "win" if plies % 2 else "loss"
+        assert (outcome.value, outcome.plies) == (value, plies), position
+
+
+def test_all_positions_of_two_pieces() -> None:
+    check_against_slow_solver(2)
+
+
+@pytest.mark.slow
+def test_all_positions_of_three_pieces() -> None:
+    check_against_slow_solver(3)
+
+
+def test_values_follow_from_the_moves() -> None:
+    """By slow rules, on random positions. Holding everywhere this proves the table: wins and losses by induction over
+    their distances, and a draw because nobody has to leave the drawn positions."""
+    solved, rng = exact.endgames(), random.Random(5)
+    seen = set()
+    for _ in range(3000):
+        state = solved.random_position(GAME, rng.choice((3, 4, 4)), rng)
+        side = "bw"[state.side]
+        nexts = [rules.after(to_board(state), move) for move in rules.legal_moves(to_board(state), side)]
+        outcomes = [solved.outcome(to_state(key(board, other(side)))) for board in nexts]
+        losses = [o.plies for o in outcomes if o.value == "loss"]
+        if losses:
+            expected = ("win", 1 + min(p for p in losses if p is not None))
+        elif any(o.value == "draw" for o in outcomes):
+            expected = ("draw", None)
+        else:
+            expected = ("loss", max((1 + o.plies for o in outcomes if o.plies is not None), default=0))
+        outcome = solved.outcome(state)
+        assert (outcome.value, outcome.plies) == expected, str(state)
+        seen.add(outcome.value)
+    assert seen == {"win", "draw", "loss"}
+
+
+def pieces_in(material: str) -> int:
+    return sum(int(part.removesuffix("K")) for part in material.replace(" v ", "+").split("+"))
+
+
+@pytest.mark.parametrize(("pieces", "known"), [(2, 6_972), (3, 261_224), (4, 7_092_774)])
+def test_numbers_of_positions(pieces: int, known: int) -> None:
+    """The published numbers count every placement, also of one colour alone; colours exchanged are counted apart."""
+    one_colour = sum(comb(28, men) * comb(32 - men, pieces - men) for men in range(pieces + 1))
+    ours = sum(
+        wins + draws + losses
+        for name, (wins, draws, losses, _) in exact.endgames().counts().items()
+        if pieces_in(name) == pieces
+    )
+    assert ours + 2 * one_colour == known
+
+
+def test_king_against_king_as_published() -> None:
+    """Wins, draws and losses of the side to move and the longest win, as E. Trice reports them of his own database."""
+    assert exact.endgames().counts()["1K v 1K"] == (230, 654, 108, 11)
+
+
+@pytest.mark.slow
+def test_five_pieces_as_published() -> None:
+    """148,688,232 placements (Schaeffer et al.)."""
+    counts = exact.Endgames(exact.generate(5)).counts()
+    one_colour = sum(comb(28, men) * comb(32 - men, 5 - men) for men in range(6))
+    five = {name: row for name, row in counts.items() if pieces_in(name) == 5}
+    assert sum(sum(row[:3]) for row in five.values()) + 2 * one_colour == 148_688_232
+
+
+def test_facts_that_can_be_counted_by_hand() -> None:
+    table = exact.endgames().native.table
+    [(first, size)] = [row[4:] for row in exact.endgames().native.materials if tuple(row[:4]) == (0, 1, 0, 1)]
+    # In each of four directions a king on 18 squares of the 6x6 cells in the middle can be jumped.
+    assert (table[first : first + size] == 1).sum() == 4 * 18
+    # Two kings drive one out of the double corner; one king does not.
+    assert exact.solve(GAME.parse_state("W:WK18,K23:BK1")).outcome.value == "win"
+    assert exact.solve(GAME.parse_state("W:WK18:BK1")).outcome.value == "draw"
+
+
+def test_single_positions() -> None:
+    assert exact.solve(GAME.parse_state("B:W25,30:B21")).outcome == exact.Outcome("loss", 0)
+    state = GAME.parse_state("W:W25,K26:B21")
+    solution = exact.solve(state)
+    assert solution.outcome == exact.Outcome("win", 1)
+    assert [state.action_name(action) for action in solution.best_moves] == ["26-30"]
+    assert exact.solve(GAME.parse_state("W:WK1:BK6")).outcome == exact.Outcome("win", 1)
+    alone = GAME.parse_state("B:W:B1")
+    assert exact.solve(alone).outcome == exact.Outcome("win", 1)
+    nothing = exact.solve(GAME.parse_state("W:W:B1"))
+    assert (nothing.outcome, nothing.moves, nothing.best_moves) == (exact.Outcome("loss", 0), {}, [])
+
+
+def test_colours_do_not_matter() -> None:
+    solved, rng = exact.endgames(), random.Random(2)
+    for _ in range(300):
+        state = solved.random_position(GAME, 4, rng)
+        black, white, kings = ([33 - n for n in squares] for squares in (state.white, state.black, state.kings))
+        assert solved.outcome(CheckersState(GAME, black, white, kings, 1 - state.side)) == solved.outcome(state)
+
+
+def test_the_number_of_threads_does_not_matter() -> None:
+    one, three = exact.generate(3, threads=1), exact.generate(3, threads=3)
+    assert np.array_equal(one.table, three.table)
+    assert np.array_equal(one.table, exact.endgames().native.table[: one.table.size])
+
+
+def test_a_damaged_file_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROOKERY_CACHE", str(tmp_path))
+    load = exact.endgames.__wrapped__
+    expected = load(2).native.table.tobytes()
+    [file] = (tmp_path / "checkers").iterdir()
+    whole = file.read_bytes()
+    for content in (b"", b"hello", whole[:-3], whole[:-1] + bytes([whole[-1] ^ 1]), whole[:9] + b"\1" + whole[10:]):
+        file.write_bytes(content)
+        assert load(2).native.table.tobytes() == expected
+        assert "is damaged" in capsys.readouterr().err
+        assert file.read_bytes() == whole
+    assert load(2).native.table.tobytes() == expected
+    assert capsys.readouterr().err == ""
+
+
+def test_too_many_pieces_are_refused() -> None:
+    with pytest.raises(ValueError, match="positions of up to 4 pieces are solved, and this one has 24"):
+        exact.solve(GAME.initial_state())
+    with pytest.raises(ValueError, match="endgames of 2 to 5 pieces"):
+        exact.endgames(6)
+    with pytest.raises(ValueError, match="there are 2 to 4 pieces, not 5"):
+        exact.endgames().random_position(GAME, 5, random.Random(0))
+
+
+def test_a_stopped_solution_is_no_solution() -> None:
+    control = Control()
+    control.stop()
+    with pytest.raises(RuntimeError, match="stopped before they were complete"):
+        type(exact.endgames().native).solve(3, 1, control)
+
+
+def test_value_kept() -> None:
+    solved = exact.endgames()
+
+    def perfect(state: object, rng: random.Random) -> int:
+        assert isinstance(state, CheckersState)
+        return solved.solve(state).best_moves[0]
+
+    def worst(state: object, rng: random.Random) -> int:
+        assert isinstance(state, CheckersState)
+        moves = solved.solve(state).moves
+        return min(moves, key=lambda action: moves[action].preference)
+
+    for value in ("win", "draw"):
+        assert exact.value_kept(perfect, value, 100).share == 1  # type: ignore[arg-type]
+        assert exact.value_kept(worst, value, 100).share == 0  # type: ignore[arg-type]
+        random_play = exact.value_kept(lambda state, rng: rng.choice(state.legal_actions()), value, 300)  # type: ignore[arg-type]
+        assert 0.2 < random_play.share < 0.8
+        low, high = random_play.interval
+        assert low < random_play.share < high

@@ -1,0 +1,85 @@
+"""The study of checkers, small; and what the issue asks for, slow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rookery._native import checkers as native
+from rookery.games.checkers import study as checkers
+from rookery.games.checkers.q_learning import QTable, Settings, play_against_random
+from rookery.games.checkers.rules import Checkers
+from rookery.studies.sizes import SIZES
+
+
+def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkers, "LEVELS", (10, 20, 30, 40, 50, 60, 70, 80))
+    plan = checkers.Plan(games=20, keep_training_games=2, trainings=1, dqn_seconds=(0.1,), strength_games=2)
+    monkeypatch.setitem(checkers.PLANS, "quick", plan)
+    # Without draws two kings may walk about for 100,000 plies.
+    monkeypatch.setitem(checkers.RULES, "until one wins", Checkers(repetition=0, quiet_limit=500))
+    result = checkers.run(SIZES["quick"], 0, tmp_path, Console(quiet=True))
+    wins, _, times, *_ = result.tables
+    assert [row[2] for row in wins.rows] == ["45%", "86%", "85%", "83%", "91%", "94%", "91%", "90%"]
+    assert [row[6] for row in wins.rows] == ["-", "-", "55%", "48%", "54%", "55%", "56%", "56%"]
+    assert [row[1] for row in times.rows][-1] == "1018 s"
+    assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
+    assert len(result.figures) == 2
+    assert (tmp_path / "figure-4.svg").exists()
+
+
+def test_shares_have_intervals() -> None:
+    assert checkers.share(50, 100, 10) == "50.0% (40.4-59.6), 10.0% drawn"
+    assert checkers.share(100, 100, 0) == "100.0% (96.3-100.0)"
+
+
+@pytest.mark.slow
+def test_speed_and_memory() -> None:
+    """15,000 training games a second a core; 3 million positions in 300 MB; a vote in 0.5 ms, whatever the table."""
+    game = Checkers()
+    table = QTable()
+    settings = Settings(games=60_000)
+    begin = time.process_time()
+    table.train(game, settings, 1)
+    assert 60_000 / (time.process_time() - begin) > 15_000
+    assert len(table) > 3_000_000
+    assert table.bytes * 3_000_000 / len(table) < 300e6
+    match = play_against_random(table, game, "psv", 1000, 1, threads=1)
+    assert match.seconds.sum() / (match.moves - match.known) < 0.5e-3 / 50
+
+
+@pytest.mark.slow
+def test_peak_memory_of_three_million_positions() -> None:
+    script = (
+        "import resource; from rookery.games.checkers import Checkers; from rookery.games.checkers.q_learning import *;"
+        "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; t = QTable();"
+        "t.train(Checkers(), Settings(games=54000), 1);"
+        "print(len(t), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert int(out[0]) > 3_000_000
+    assert int(out[1]) < 300_000
+
+
+@pytest.mark.slow
+def test_prior_state_voting_wins_as_the_paper_says() -> None:
+    """Played until one wins: 90 in 100 in the paper at 40,000 games, and the random fallback about half."""
+    game = Checkers(**Checkers.variants["no-draws"])
+    table, _ = checkers.train(game, 40_000, 1)
+    psv = play_against_random(table, game, "psv", 1000, 1)
+    assert 0.85 < psv.wins / psv.games < 0.95
+    assert 0.5 < play_against_random(table, game, "random", 1000, 1).wins / 1000 < 0.65
+    assert play_against_random(table, game, "keep-training", 100, 1).wins > 80, "with the right sign"
+
+
+@pytest.mark.slow
+def test_votes_of_a_large_table_do_not_depend_on_threads() -> None:
+    table, _ = checkers.train(Checkers(), 20_000, 1)
+    state = Checkers().parse_state("W:W22,23,24,K5:B1,9,10,18,K32")
+    one, many = (native.PriorStateVoting(table.native, 4, threads).scores(state) for threads in (1, 4))
+    assert one == many

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rookery import _native
+from rookery.games.endgames.perfect import Point, Settings, train
+from rookery.games.endgames.rules import Endgames
+from rookery.games.endgames.tables import tables
+from tests.games.endgames.oracle import Game, in_check, legal_moves
+
+
+def learner(material: str) -> _native.endgames.PerfectLearner:
+    return _native.endgames.PerfectLearner(material[1:-1], 0.95)
+
+
+@pytest.mark.parametrize("material", ["KQK", "KRK"])
+def test_it_ends_in_perfection(material: str) -> None:
+    table = tables(material)
+    result = train(Settings(material), table.native)
+    shares = [point.optimal for point in result.curve]
+    assert result.perfect
+    assert shares[0] < 0.1
+    assert shares[-1] == 1.0
+    assert result.curve[-1].seconds < 20
+
+
+@pytest.mark.slow
+def test_bishops_end_in_perfection_within_five_minutes() -> None:
+    result = train(Settings("KBBK"), tables("KBBK").native)
+    assert result.perfect
+    assert result.curve[-1].seconds < 300
+
+
+def test_every_value_is_that_of_the_table() -> None:
+    table, learned = tables("KRK"), learner("KRK")
+    for _ in range(40 * 8):
+        learned.round(learned.positions // 8, 3, 2)
+    plies = table.strong_to_move.astype(np.int64)
+    won = plies < 254
+    assert won.sum() == learned.positions
+    np.testing.assert_allclose(learned.best[won], 0.95 ** ((plies[won] - 1) // 2), rtol=1e-5)
+    assert not learned.best[~won].any()
+
+
+def test_one_round_finds_the_mates_and_nothing_else() -> None:
+    """By slow rules: after one round from zero, a position that was drawn is worth 1 if it has a mate in one."""
+    table, learned = tables("KQK"), learner("KQK")
+    learned.round(20 * learned.positions, 1, 2)
+    for number in np.flatnonzero(table.strong_to_move != 255)[::149].tolist():
+        fen = table.fen(number)
+        assert fen is not None
+        game = Game.from_fen(fen)
+        mates = any(in_check(men, "b") and not legal_moves(men, "b") for men in legal_moves(game.men, "w").values())
+        assert learned.best[number] == float(mates), fen
+
+
+def test_two_rounds_are_the_least_best_move_backup() -> None:
+    """By slow rules, with the values after the first round."""
+    table, learned = tables("KQK"), learner("KQK")
+    rules = Endgames()
+    learned.round(20 * learned.positions, 1, 2)
+    first = learned.best.copy()
+    learned.round(20 * learned.positions, 1, 2)
+
+    def worth(men: dict[tuple[int, int], str]) -> float:
+        replies = legal_moves(men, "b").values()
+        if not replies:
+            return float(in_check(men, "b"))
+        if any("Q" not in reply.values() for reply in replies):
+            return 0.0
+        states = [rules.parse_state(Game(reply, "w").fen()) for reply in replies]
+        return 0.95 * min(float(first[table.index(state)]) for state in states)
+
+    values = set()
+    for number in np.flatnonzero(table.strong_to_move != 255)[::397].tolist():
+        fen = table.fen(number)
+        assert fen is not None
+        expected = max(worth(men) for men in legal_moves(Game.from_fen(fen).men, "w").values())
+        assert learned.best[number] == pytest.approx(expected), fen
+        values.add(round(expected, 3))
+    assert values == {0.0, 0.95, 1.0}
+
+
+def test_the_number_of_threads_does_not_matter() -> None:
+    one, two = learner("KRK"), learner("KRK")
+    for _ in range(20):
+        one.round(5000, 9, 1)
+        two.round(5000, 9, 2)
+    assert one.best.any()
+    assert np.array_equal(one.q, two.q)
+
+
+def shares(points: list[Point]) -> list[tuple[int, float, float]]:
+    return [(point.starts, point.optimal, point.exact) for point in points]
+
+
+def test_an_interrupted_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
+    settings, truth = Settings("KRK"), tables("KRK").native
+    whole = train(settings, truth)
+
+    def interrupt() -> None:
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def train_again_and_again() -> None:
+        while True:
+            train(settings, truth, tmp_path)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        train_again_and_again()
+    thread.join()
+    resumed = train(settings, truth, tmp_path, resume=True)
+    assert shares(resumed.curve) == shares(whole.curve)
+    assert (tmp_path / "curve.csv").read_text().splitlines()[0] == ",".join(asdict(whole.curve[0]))
+    assert len((tmp_path / "curve.csv").read_text().splitlines()) == 1 + len(whole.curve)
+
+
+def test_bad_runs_are_refused(tmp_path: Path) -> None:
+    truth = tables("KQK").native
+    with pytest.raises(ValueError, match="no run to resume"):
+        train(Settings("KQK"), truth, tmp_path, resume=True)
+    train(Settings("KQK", passes=1), truth, tmp_path)
+    with pytest.raises(ValueError, match="other settings"):
+        train(Settings("KQK", seed=1), truth, tmp_path, resume=True)
+    file = tmp_path / "q.npz"
+    for content in (b"", b"hello", file.read_bytes()[:5000]):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match="damaged"):
+            train(Settings("KQK", passes=1), truth, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"material": "KPK"}, "unknown material 'KPK'; this method learns KQK, KRK, KBBK, KBNK"),
+        ({"discount": 1.5}, "the discount must be between 0 and 1"),
+        ({"passes": 0}, "at least one pass"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(**settings)  # type: ignore[arg-type]
+
+
+def test_the_truth_must_be_of_the_same_endgame() -> None:
+    with pytest.raises(ValueError, match="another endgame"):
+        train(Settings("KQK"), tables("KRK").native)

@@ -1,0 +1,300 @@
+"""Q-learning of the endgames: native against a slow oracle, the rewards by hand, and what comes out of runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rookery import _native
+from rookery.games.endgames import q_learning as endgame_q
+from rookery.games.endgames.q_learning import POTENTIAL, VERSIONS, QTable, Settings, perfect_engine, train, train_batch
+from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.games.endgames.tables import tables
+from tests.games.endgames import oracle_q_learning as oracle
+
+FENS = {
+    "KQK": "8/8/1K6/8/3k4/7Q/8/8 w - - 0 1",
+    "KRK": "8/8/8/2k5/8/4K3/8/7R w - - 0 1",
+    "KBBK": "k7/8/1K6/8/2B5/4B3/8/8 w - - 0 1",
+    "KPK": "8/8/8/8/1k6/8/1P6/1K6 w - - 0 1",
+    "black": "8/8/8/2K5/8/4k3/8/7r b - - 0 1",
+}
+
+
+def game(material: str = "KRK") -> Endgames:
+    return Endgames(material, fifty_move_rule=True)
+
+
+def start(name: str) -> EndgamesState:
+    return game().parse_state(FENS[name])
+
+
+def perfect(material: str) -> endgame_q.Engine:
+    return perfect_engine(tables(material).native)
+
+
+def test_king_area_and_distance_agree_with_a_flood_fill_over_sets() -> None:
+    rng = random.Random(1)
+    for material in ("KQK", "KRK", "KBBK", "KBNK", "KPK", "KQRK"):
+        for _ in range(150):
+            state = Endgames(material).random_start(rng)
+            board = oracle.board_of(state)
+            assert endgame_q.king_area(state) == oracle.king_area(board), state
+            assert endgame_q.king_distance(state) == oracle.king_distance(board)
+
+
+def test_heuristic_reward_by_hand() -> None:
+    # The king in the corner is shut in by the queen's file and rank: a8 alone, or b8 too.
+    mated_soon = game("KQK").parse_state("k7/8/1K6/8/8/8/8/2Q5 b - - 0 1")
+    assert endgame_q.king_area(mated_soon) == 2  # a8 and b8: a7, b7 belong to the king, the c-file to the queen
+    assert endgame_q.heuristic_reward(mated_soon) == pytest.approx((70 - (2 + 2)) ** 2 / 10)
+
+
+@pytest.mark.parametrize(
+    ("mate", "score", "reward"),
+    [
+        (True, 20, 100.0),  # (10 * (1 + 0))^2
+        (True, 10, 400.0),  # (10 * (1 + 1))^2
+        (True, 0, 2500.0),  # (10 * (1 + 4))^2
+        (True, 25, 100.0),
+        (False, 6000, 9.0),  # (0.3 * 10)^2
+        (False, -2000, -1.0),
+    ],
+)
+def test_stockfish_reward_follows_the_prose_of_the_paper(mate: bool, score: int, reward: float) -> None:
+    assert endgame_q.stockfish_reward(mate, score) == pytest.approx(reward)
+
+
+def test_every_mate_is_worth_more_than_no_mate() -> None:
+    assert endgame_q.stockfish_reward(True, 20) > endgame_q.stockfish_reward(False, 6000)
+
+
+def crooked(state: EndgamesState) -> tuple[int, bool, int]:
+    """An engine of our own: a move and a judgement that depend on the position in some odd, fixed way."""
+    number = sum(state.key())
+    actions = state.legal_actions()
+    return actions[number % len(actions)], number % 3 > 0, number % 23
+
+
+CASES = {
+    "heuristic": (Settings("heuristic", epsilon=0.1), "strong", "KRK"),
+    "decaying": (Settings("heuristic", epsilon=0.3, decay=1.1), "strong", "KQK"),
+    "engine's reward": (Settings("stockfish", epsilon=0.1, alpha=0.3), "strong", "KBBK"),
+    "potential": (dataclasses.replace(POTENTIAL, epsilon=0.1, steps_per_square=0.7), "strong", "KRK"),
+    "black strong": (Settings("heuristic", epsilon=0.1), "strong", "black"),
+    "weak": (Settings("stockfish", epsilon=0.1, alpha=0.5), "weak", "KQK"),
+    "both": (dataclasses.replace(POTENTIAL, epsilon=0.1, alpha=0.5), "both", "KRK"),
+    "pawn": (Settings("heuristic", epsilon=0.2), "both", "KPK"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_native_learning_agrees_with_the_oracle_on_the_same_random_numbers(case: str) -> None:
+    settings, learners, name = CASES[case]
+    begin = start(name)
+    engine = _native.endgames.PyEngine(lambda fen: crooked(begin.game.parse_state(fen)))
+    matches = 25
+    [_, run] = train(begin, settings, engine, learners=learners, matches=matches, runs=2, seed=5)  # type: ignore[arg-type]
+
+    def judged(state: EndgamesState) -> float:
+        return oracle.by_engine(crooked(oracle.fresh(state)))
+
+    def potential(state: EndgamesState) -> float:
+        board = oracle.board_of(state)
+        steps = settings.steps_per_square * (oracle.king_area(board) + oracle.king_distance(board))
+        return settings.win * settings.gamma**steps
+
+    sides = {"strong": [begin.strong], "weak": [1 - begin.strong], "both": [0, 1]}[learners]
+    slow = {
+        player: oracle.Learner(
+            player == begin.strong,
+            oracle.heuristic if settings.reward == "heuristic" else judged,
+            settings.alpha,
+            settings.gamma,
+            settings.epsilon,
+            settings.decay,
+            potential if settings.shaping == "potential" else None,
+        )
+        for player in sides
+    }
+    rng = oracle.Random(5, 1)
+    for i in range(matches):
+        ending, moves = oracle.match(begin, slow, crooked, rng)
+        assert (endgame_q.ENDINGS[run.endings[i]], run.moves[i]) == (ending, moves), f"match {i}"
+    for player, learner in slow.items():
+        table = run.tables["strong" if player == begin.strong else "weak"]
+        assert len(table) == len(learner.learned) > 0
+        for position in learner.learned:
+            values = table.values(begin.game.parse_state(position))
+            assert values is not None, position
+            assert values == pytest.approx(learner.q[position], rel=1e-12, abs=1e-9)
+
+
+def test_the_perfect_engine_plays_best_moves_and_knows_the_distance() -> None:
+    rng = random.Random(2)
+    for material in ("KQK", "KRK", "KBBK", "KPK"):
+        table, engine = tables(material), perfect(material)
+        for _ in range(100):
+            state = Endgames(material).random_start(rng)
+            action, mate, score = engine.ask(state)
+            dtm = table.dtm(state)
+            assert action in table.best_moves(state)
+            assert mate == (dtm is not None)
+            assert score == ((abs(dtm) + 1) // 2 if dtm is not None else 0)
+
+
+def test_the_perfect_engine_sets_the_hardest_problem_in_a_drawn_position() -> None:
+    # The pawn's advance e6 leaves the king in front of it one square of three that draws.
+    table = tables("KPK")
+    state = game("KPK").parse_state("4k3/8/3K4/4P3/8/8/8/8 w - - 0 1")
+    if table.dtm(state) is not None:
+        state = game("KPK").parse_state("8/4k3/8/3KP3/8/8/8/8 w - - 0 1")
+    assert table.dtm(state) is None
+
+    def hard(action: int) -> float:
+        after = oracle.after(state, action)
+        replies = table.moves(after) if after.ending is None else {}
+        return sum(dtm is not None for dtm in replies.values()) / max(len(replies), 1)
+
+    drawing = [action for action, dtm in table.moves(state).items() if dtm is None]
+    chosen = perfect("KPK").ask(state)[0]
+    assert hard(chosen) == max(map(hard, drawing)) > 0
+
+
+def test_runs_do_not_depend_on_threads_or_on_how_many_there_are() -> None:
+    begin, engine = start("KRK"), perfect("KRK")
+    settings = VERSIONS["Heuristic Decaying"]
+    together = train(begin, settings, engine, matches=300, runs=3, seed=9, threads=1)
+    others = train(begin, settings, engine, matches=300, runs=3, seed=9, threads=2)
+    [alone] = train(begin, settings, engine, matches=300, runs=1, first_run=2, seed=9)
+    for a, b in [*zip(together, others, strict=True), (together[2], alone)]:
+        assert a.moves.tolist() == b.moves.tolist()
+        assert a.endings.tolist() == b.endings.tolist()
+        assert a.tables["strong"].positions.tolist() == b.tables["strong"].positions.tolist()
+    assert together[0].moves.tolist() != together[1].moves.tolist()
+
+
+def test_the_paper_s_agent_solves_king_and_queen_and_no_run_beats_the_exact_distance() -> None:
+    begin = start("KQK")
+    exact = (tables("KQK").dtm(begin) or 0) // 2 + 1
+    runs = train(begin, VERSIONS["Stockfish Decaying"], perfect("KQK"), matches=2000, runs=4, seed=1)
+    for run in runs:
+        assert run.solution is not None
+        assert run.solution >= exact
+        assert run.moves[run.won].min() >= exact
+        assert run.won[-100:].mean() > 0.95
+        assert run.win_percentage[-1] == pytest.approx(100 * run.won.mean())
+
+
+def test_the_potential_solves_bishops_where_the_heuristic_reward_does_not() -> None:
+    begin = game("KBBK").parse_state("8/8/8/3k4/8/8/8/2B2B1K w - - 0 1")
+    engine = perfect("KBBK")
+    ours = train(begin, POTENTIAL, engine, runs=4, seed=3)
+    paper = train(begin, VERSIONS["Heuristic Decaying"], engine, runs=4, seed=3)
+    assert sum(run.solution is not None for run in ours) == 4
+    assert sum(run.solution is not None for run in paper) <= 1
+
+
+def test_a_lone_king_learns_to_resist() -> None:
+    begin = start("KRK")
+    exact = (tables("KRK").dtm(begin) or 0) // 2 + 1
+    [run] = train(begin, POTENTIAL, perfect("KRK"), learners="weak", matches=3000, seed=1)
+    assert set(run.endings.tolist()) == {endgame_q.CHECKMATE}
+    assert run.moves.max() <= exact  # nobody resists perfect attack for longer
+    assert run.moves[-200:].mean() > run.moves[:200].mean()
+
+
+def test_an_engine_that_fails_stops_the_training_with_its_own_error() -> None:
+    def broken(fen: str) -> tuple[int, bool, int]:
+        raise OSError("the engine is gone")
+
+    with pytest.raises(OSError, match="the engine is gone"):
+        train(start("KRK"), VERSIONS["Stockfish Static"], _native.endgames.PyEngine(broken), matches=10)
+
+
+def test_an_illegal_answer_of_an_engine_is_refused() -> None:
+    with pytest.raises(ValueError, match="not legal"):
+        train(start("KRK"), Settings("heuristic"), _native.endgames.PyEngine(lambda fen: (0, False, 0)), matches=10)
+
+
+def test_q_tables_survive_the_disk_and_bad_files_are_refused(tmp_path: Path) -> None:
+    [run] = train(start("KQK"), VERSIONS["Stockfish Static"], perfect("KQK"), matches=50)
+    table = run.tables["strong"]
+    file = tmp_path / "q.npz"
+    table.save(file)
+    loaded = QTable.load(file)
+    assert loaded.positions.tolist() == table.positions.tolist()
+    state = start("KQK")
+    assert loaded.values(state) == pytest.approx(table.values(state), rel=1e-6)
+    unknown = game("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
+    assert table.values(unknown) is None or loaded.values(unknown) is not None
+    for content in (b"", b"nonsense", file.read_bytes()[:-40]):
+        bad = tmp_path / "bad.npz"
+        bad.write_bytes(content)
+        with pytest.raises(ValueError, match="not a Q-table"):
+            QTable.load(bad)
+    np.savez(tmp_path / "other.npz", format=np.array("something else"))
+    with pytest.raises(ValueError, match="not a Q-table"):
+        QTable.load(tmp_path / "other.npz")
+
+
+def test_a_batch_is_resumed_and_writes_the_paper_s_files(tmp_path: Path) -> None:
+    calls = 0
+    engine = perfect("KQK")
+
+    def counted(fen: str) -> tuple[int, bool, int]:
+        nonlocal calls
+        calls += 1
+        return tuple(engine.ask(game().parse_state(fen)))  # type: ignore[return-value]
+
+    def batch(runs: int, seed: int = 4) -> Any:
+        slow = _native.endgames.PyEngine(counted)
+        settings = VERSIONS["Stockfish Static"]
+        return train_batch(
+            tmp_path, start("KQK"), settings, slow, opponent="ours", matches=40, runs=runs, seed=seed,
+            one_by_one=True, every_run=True,
+        )  # fmt: skip
+
+    first = batch(2)
+    asked = calls
+    assert batch(2).moves.tolist() == first.moves.tolist()
+    assert calls == asked, "what is on disk is not learned again"
+    more = batch(3)
+    assert more.moves[:2].tolist() == first.moves.tolist()
+    together = train(start("KQK"), VERSIONS["Stockfish Static"], engine, matches=40, runs=3, seed=4)
+    assert more.moves.tolist() == [run.moves.tolist() for run in together]
+    for run in ("run-01", "run-02", "run-03"):
+        files = {file.name for file in (tmp_path / run).iterdir()}
+        assert files == {"results.csv", "log.txt", "q-table-strong.npz"}
+    rows = (tmp_path / "run-01" / "results.csv").read_text().splitlines()
+    assert rows[0] == "match,won,win_percentage,moves_to_win,moves"
+    last = rows[-1].split(",")
+    assert int(last[0]) == len(rows) - 1 == 40
+    assert int(last[1]) == int(first.won[0].sum())
+    asked = calls
+    assert batch(1, seed=5).moves.shape == (1, 40)
+    assert calls > asked, "another seed is another batch"
+    (tmp_path / "batch.npz").write_bytes(b"damaged")
+    assert batch(2).moves.tolist() == first.moves.tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (Settings(alpha=0.0), "alpha must be"),
+        (Settings(gamma=1.5), "gamma must be"),
+        (Settings(epsilon=-1.0), "epsilon must be"),
+        (Settings(decay=0.5), "decay must be"),
+        (Settings(win=float("nan")), "finite"),
+        (Settings("luck"), "unknown reward"),  # type: ignore[arg-type]
+        (Settings("stockfish", shaping="potential"), "heuristic reward"),
+    ],
+)
+def test_bad_settings_are_refused(settings: Settings, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        train(start("KRK"), settings, perfect("KRK"), matches=1)

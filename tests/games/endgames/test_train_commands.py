@@ -1,0 +1,127 @@
+"""`train endgames q-learning` and `watch endgames`, and the agents behind them."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from rookery import agents
+from rookery.cli import main
+from rookery.games.endgames.q_learning import QTable
+from rookery.games.endgames.rules import Endgames, to_pgn
+from rookery.games.endgames.tables import tables
+from tests.commands import answer, check_refusal
+
+
+def test_train_writes_runs_and_the_agent_plays_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    fen = "8/8/1K6/8/3k4/7Q/8/8 w - - 0 1"
+    arguments = ["train", "endgames", "q-learning", "--position", fen, "--runs", "2", "--matches", "800"]
+    data = answer(capsys, *arguments, "--out", str(tmp_path))
+    assert data["run"] == str(tmp_path)
+    assert len(data["metrics"]["solutions"]) == 2
+    assert all(moves >= (data["metrics"]["exact_plies"] + 1) // 2 for moves in data["metrics"]["solutions"])
+    assert (tmp_path / "run-02" / "log.txt").read_text().startswith("start: " + fen)
+    again = answer(capsys, *arguments, "--out", str(tmp_path), "--resume")
+    assert again["metrics"] == data["metrics"]
+
+    game = Endgames(start=fen)
+    state = game.initial_state()
+    run = tmp_path / "run-01"
+    agent = agents.load(f"q-learning:{run}", game)
+    values = QTable.load(run / "q-table-strong.npz").values(state)
+    assert values is not None
+    assert agent.values(state) == values
+    explanation = agent.explain(state)
+    assert values[explanation.action] == max(values.values())
+    best = state.action_name(explanation.action)
+    assert explanation.reasons[0].startswith(f"Q {max(values.values()):.6g}: {best} mates in ")
+    assert "the best reply is" in explanation.reasons[0]
+    assert len(explanation.reasons) == len(state.legal_actions())
+
+
+def test_watch_shows_a_mate_and_writes_pgn(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    chess_pgn = pytest.importorskip("chess.pgn")
+    fen = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"
+    file = tmp_path / "game.pgn"
+    data = answer(capsys, "watch", "endgames", fen, "--agent", "oracle", "--pgn", str(file))
+    assert data["ending"] == "checkmate"
+    dtm = tables("KRK").dtm(Endgames().parse_state(fen))
+    assert len(data["moves"]) == dtm
+    assert [abs(row["dtm_plies"]) for row in data["moves"]] == list(range(dtm - 1, -1, -1))
+    game = chess_pgn.read_game(io.StringIO(file.read_text()))
+    assert game.headers["Result"] == "1-0"
+    assert game.errors == []
+    board = game.end().board()
+    assert board.is_checkmate()
+    assert board.fen() == data["moves"][-1]["position"]
+
+
+def test_watch_draws_boards(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["watch", "endgames", "8/8/8/8/8/1K6/7Q/k7 w - - 0 1", "--agent", "oracle"])
+    assert stop.value.code == 0
+    output = capsys.readouterr().out
+    assert "White mates in 1 move" in output
+    assert "Black is mated" in output
+    assert "3 · ♔ · · · · · ·" in output
+
+
+def test_pgn_of_a_game_that_black_begins() -> None:
+    chess_pgn = pytest.importorskip("chess.pgn")
+    state = Endgames().parse_state("8/8/8/4K3/8/8/8/r3k3 b - - 3 12")
+    rng = random.Random(1)
+    walk, actions = state.clone(), []
+    for _ in range(9):
+        actions.append(rng.choice(walk.legal_actions()))
+        walk.apply(actions[-1])
+    text = to_pgn(state, actions, ('the "rook"', "nobody"))
+    assert '[White "the \\"rook\\""]' in text
+    game = chess_pgn.read_game(io.StringIO(text))
+    assert game.errors == []
+    assert game.end().board().fen() == str(walk)
+
+
+def test_the_shipped_agent_mates_from_the_initial_positions_it_learned() -> None:
+    for material in ("KQK", "KRK", "KBBK"):
+        game = Endgames(material, fifty_move_rule=True)
+        agent = agents.load("q-learning", game)
+        state = game.initial_state()
+        table = tables(material)
+        while state.player() >= 0:
+            # The defender it learned against plays the first of its best moves.
+            action = agent.choose(state, random.Random(0)) if state.player() == 0 else table.best_moves(state)[0]
+            state.apply(action)
+        assert state.ending == "checkmate", material
+
+
+def test_an_agent_never_met_looks_one_move_ahead() -> None:
+    game = Endgames("KQK")
+    agent = agents.load("q-learning", game)
+    state = game.parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
+    explanation = agent.explain(state)
+    assert "never met" in explanation.reasons[0]
+    assert state.action_name(explanation.action).endswith("#")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["train", "endgames", "q-learning", "--agent", "alpha"],
+            "unknown agent 'alpha'; known agents: stockfish-static",
+        ),
+        (["train", "endgames", "q-learning", "--position", "8/8 w - -"], "8 rows"),
+        (["train", "endgames", "q-learning", "--grid"], "--grid is for --opponent stockfish"),
+        (
+            ["train", "endgames", "q-learning", "--opponent", "stockfish", "--engine", "/no/such/program"],
+            "there is no program /no/such/program",
+        ),
+        (["watch", "endgames", "8/8/8/8/8/8/8/8 w - -"], "each side must have one king"),
+        (["watch", "endgames", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1", "--agent", "q-learning:/none"], "No such file"),
+    ],
+)
+def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
+    check_refusal(capsys, arguments, sentence)

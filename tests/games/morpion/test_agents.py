@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
+
+from rookery import agents  # noqa: E402
+from rookery.games.morpion import zero  # noqa: E402
+from rookery.games.morpion.rules import Morpion  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A net that knows nothing, but is sure of it: its scores are far from equal."""
+    torch.manual_seed(0)
+    settings = zero.Settings(board=16, channels=8, blocks=1)
+    net = zero.Net(settings)
+    with torch.no_grad():
+        net.policy.weight.mul_(20)
+    path = tmp_path_factory.mktemp("net") / "model.safetensors"
+    zero.save_model(path, net, settings, {"threshold": 50})
+    return path
+
+
+def test_values_are_the_nets_probabilities_wherever_the_cross_lies(model: Path) -> None:
+    small, unlimited = Morpion(board=16), Morpion()
+    one, other = small.initial_state(), unlimited.initial_state()
+    mine, theirs = agents.load(f"net:{model}", small), agents.load(f"net:{model}", unlimited)
+    for _ in range(12):
+        values, elsewhere = mine.values(one), theirs.values(other)
+        names = {one.action_name(action): value for action, value in values.items()}
+        assert names == {other.action_name(action): pytest.approx(value) for action, value in elsewhere.items()}
+        assert set(values) == set(one.legal_actions())
+        assert sum(values.values()) == pytest.approx(1)
+        one.apply(max(values, key=lambda action: values[action]))
+        other.apply(max(elsewhere, key=lambda action: elsewhere[action]))
+
+
+def test_looking_ahead_shares_visits_and_explains_itself(model: Path) -> None:
+    game = Morpion(board=16)
+    agent = agents.load(f"net:{model},simulations=50", game)
+    state = game.initial_state()
+    values = agent.values(state)
+    assert sum(values.values()) == pytest.approx(1)
+    # 49 simulations go through the moves, so shares are whole numbers of 49ths.
+    assert all(round(value * 49, 6).is_integer() for value in values.values())
+    explanation = agent.explain(state)
+    assert explanation.action == max(values, key=lambda action: values[action])
+    assert "of the visits" in explanation.reasons[0]
+
+
+def test_games_with_trees_are_legal(model: Path) -> None:
+    net, _, _ = zero.load_model(model)
+    games = zero.Trees(net, net.game.initial_state(), 3, threshold=50).play(simulations=10)
+    for moves in games:
+        state = net.game.initial_state()
+        for action in moves:
+            state.apply(action)
+        assert state.legal_actions() == []
+
+
+def test_refusals(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="plays 5D, not 5T"):
+        agents.load("net", Morpion(touching=True))
+    with pytest.raises(ValueError, match="there is no net in"):
+        agents.load(f"net:{tmp_path / 'none'}", Morpion())
+    torn = tmp_path / "torn.safetensors"
+    torn.write_bytes(model.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is not a net written by Rookery, or is damaged"):
+        agents.load(f"net:{torn}", Morpion())
+
+
+def test_the_net_that_ships_plays_longer_games_than_the_papers_best() -> None:
+    game = Morpion()
+    agent, state = agents.load("net", game), game.initial_state()
+    while state.legal_actions():
+        values = agent.values(state)
+        state.apply(max(values, key=lambda action: values[action]))
+    assert len(state.moves) > 67

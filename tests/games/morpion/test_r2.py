@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
+
+from rookery import _native  # noqa: E402
+from rookery.games.morpion import r2  # noqa: E402
+
+TINY = replace(r2.SMALL, episodes=3, simulations=8, epochs=1, channels=4, hidden=8, enhanced_every=2, leaves=4)
+
+
+def player(seed: int = 0) -> r2.Player:
+    torch.manual_seed(seed)
+    return r2.Player(TINY, torch.device("cpu"))
+
+
+def test_the_defaults_are_those_of_table_7_1() -> None:
+    s = r2.Settings()
+    assert (s.iterations, s.episodes, s.step_threshold, s.simulations, s.exploration) == (100, 50, 41, 20000, 1.0)
+    assert (s.retrain, s.epochs, s.batch, s.learning_rate, s.dropout) == (10, 5, 64, 0.005, 0.3)
+    assert (s.rewards, s.ratio, s.enhanced_every) == (200, 0.75, 10)
+
+
+def test_ranked_rewards() -> None:
+    recent = [50, 40, 60, 45, 55, 52, 41, 48]  # ranked: 40 41 45 48 50 52 55 60, and 8 * 0.75 is place 6
+    rng = np.random.default_rng(0)
+    assert r2.ranked_reward(60, recent, TINY, rng) == 1
+    assert r2.ranked_reward(52, recent, TINY, rng) == -1
+    assert {r2.ranked_reward(55, recent, TINY, rng) for _ in range(30)} == {1, -1}
+    assert {r2.ranked_reward(50, [50], TINY, rng) for _ in range(30)} == {1, -1}
+
+
+def test_actions_are_dots_and_the_first_line_is_drawn() -> None:
+    mine = player()
+    state = mine.game.initial_state()
+    for action in (*state.legal_actions(), 3, 1402):
+        move = mine.game.move(action)
+        try:
+            mine.game.action(move)
+        except ValueError:
+            continue
+        assert mine.cell_of[action] == mine.game.line_cells(action)[move.position]
+    shared = 0
+    for _ in range(30):
+        if not state.legal_actions():
+            break
+        legal = state.legal_actions()
+        dots, policies, action_for, value = mine.policies(
+            state.observation()[np.newaxis], np.array([0, len(legal)]), np.array(legal, np.int32)
+        )
+        np.testing.assert_array_equal(dots[0, 0], state.observation()[0])
+        assert policies[0].sum() == pytest.approx(1)
+        assert -1 <= value[0] <= 1
+        by_cell: dict[int, list[int]] = {}
+        for action in legal:
+            by_cell.setdefault(state.action_cells(action)[0], []).append(action)
+        assert set(np.flatnonzero(policies[0])) == set(by_cell)
+        assert all(action_for[0, cell] == min(actions) for cell, actions in by_cell.items())
+        shared += any(len(actions) > 1 for actions in by_cell.values())
+        state.apply(int(action_for[0, policies[0].argmax()]))
+    assert shared > 0
+
+
+def test_self_play_is_greedy_after_the_step_threshold() -> None:
+    mine = player(1)
+    episodes = r2.self_play(mine, replace(TINY, step_threshold=4), np.random.default_rng(2))
+    assert len({tuple(episode.actions[:4]) for episode in episodes}) > 1
+    for episode in episodes:
+        state = mine.game.initial_state()
+        for step, action in enumerate(episode.actions):
+            if step >= 4:
+                assert mine.cell_of[action] == episode.policies[step].argmax()
+            np.testing.assert_array_equal(episode.dots[step, 0], state.observation()[0])
+            state.apply(action)
+        assert state.legal_actions() == []
+
+
+def test_the_game_with_tree_search_is_a_legal_game_of_dots() -> None:
+    mine = player(2)
+    game = r2.enhanced_game(mine, TINY, threshold=50)
+    state = mine.game.initial_state()
+    for action in game:
+        cell = state.action_cells(action)[0]
+        assert action == min(other for other in state.legal_actions() if state.action_cells(other)[0] == cell)
+        state.apply(action)
+    assert state.legal_actions() == []
+
+
+def test_the_tree_of_another_game() -> None:
+    """PUCT is every game's: draughts hands out its own planes and actions."""
+    import rookery
+
+    state = rookery.load("checkers").initial_state()
+    tree = _native.checkers.Puct(state, 2, 1.0)
+    planes, offsets, actions = tree.find_leaves(5, 1, 1)
+    assert planes.shape == (2, *state.game.observation_shape)
+    assert actions[: offsets[1]].tolist() == state.legal_actions()
+    tree.expand(np.full(len(actions), 1 / 7, np.float32), np.zeros(2, np.float32))
+    assert [move[0] for move in tree.moves(1)] == state.legal_actions()
+
+
+def test_a_stopped_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    whole = list(r2.train(TINY, tmp_path / "whole", 1, False, 3))
+    list(r2.train(TINY, tmp_path / "parts", 1, False, 2))
+    parts = list(r2.train(TINY, tmp_path / "parts", 1, True, 3))
+    assert [row["enhanced"] is not None for row in whole] == [False, True, False]
+    assert {**whole[2], "seconds": 0} == {**parts[0], "seconds": 0}

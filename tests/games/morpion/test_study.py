@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rookery.games.morpion import study
+from rookery.games.morpion.rules import verify
+from rookery.games.morpion.search import METHODS
+from rookery.studies import SIZES
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> study.Plan:
+    plan = study.Plan({1: 20, 2: 4}, (2, 3), 0.3)
+    monkeypatch.setitem(study.PLANS, "quick", plan)
+    monkeypatch.setattr(study, "LEVELS", dict.fromkeys(METHODS, 1))
+    return plan
+
+
+def test_the_study(tiny: study.Plan, tmp_path: Path) -> None:
+    console = Console(file=io.StringIO())
+    result = study.run(SIZES["quick"], 5, tmp_path, console)
+    longest, levels, methods, _ = result.tables
+    by_variant = {row[0]: row for row in longest.rows}
+    assert list(by_variant) == ["5D", "5T", "4D", "4T"]
+    assert by_variant["5D"][1] == "67"  # the paper's best
+    assert [row[6] for row in longest.rows] == ["82", "178", "35", "62"]
+    assert [row[7].split()[0] for row in longest.rows] == ["84", "485", "35", "62"]
+    for variant, row in by_variant.items():
+        here, nrpa, shipped, record = (int(row[i]) for i in (2, 3, 4, 6))
+        assert 20 < nrpa <= here <= record
+        assert nrpa <= shipped <= record, variant
+    assert [row[:2] for row in levels.rows] == [
+        ["random play", "20,000"],
+        ["NRPA level 1", "20"],
+        ["NRPA level 2", "4"],
+    ]
+    means = [float(row[2].split()[0]) for row in levels.rows]
+    assert means == sorted(means)
+    assert [(row[0], row[1].split(",")[0]) for row in methods.rows] == [(v, m) for v in ("5D", "5T") for m in METHODS]
+    for figure in result.figures[:2]:
+        assert verify(figure.svg).terminal
+    # A second run takes what the first has saved.
+    again = study.run(SIZES["quick"], 5, tmp_path, console)
+    assert again.tables == result.tables
+    assert again.seconds < result.seconds

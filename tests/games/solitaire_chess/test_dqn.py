@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rookery import _native, agents
+from rookery.games.solitaire_chess import ranker as capture_ranker
+from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+
+torch = pytest.importorskip("torch")
+dqn = pytest.importorskip("rookery.games.solitaire_chess.dqn")
+taught = pytest.importorskip("rookery.games.solitaire_chess.taught")
+
+GAME = SolitaireChess()
+SMALL = dataclasses.replace(dqn.Settings(), width=8, heads=2, layers=2, steps=30, batch=32, games=8, max_pieces=5)
+
+
+def as_bytes(state: SolitaireChessState) -> np.ndarray:
+    rows = zip(state.kinds, state.captures, strict=True)
+    return np.array([[1 + kind + 8 * made if kind >= 0 else 0 for kind, made in rows]], np.uint8)
+
+
+def as_rows(board: np.ndarray) -> str:
+    return "/".join("".join(".KQRBNP"[piece] for piece in row) for row in board.reshape(4, 4))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("game", [GAME, SolitaireChess(8, 8, max_captures=2), SolitaireChess(3, 6, king_last=False)])
+def test_native_ranker_is_the_twin_of_the_nets(game: SolitaireChess, count: int, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    nets = torch.nn.ModuleList(dqn.Net(SMALL) for _ in range(count))
+    path = tmp_path / "net.safetensors"
+    weights = {name: tensor.numpy() for name, tensor in (nets if count > 1 else nets[0]).state_dict().items()}
+    capture_ranker.save(path, weights, SMALL.width, SMALL.heads, SMALL.layers)
+    ranker = capture_ranker.load(path)
+    rng = random.Random(2)
+    for _ in range(30):
+        state = game.random_start(rng, rng.randint(2, 8), solvable=False)
+        for _ in range(rng.randint(0, 3)):
+            if state.legal_actions():
+                state.apply(rng.choice(state.legal_actions()))
+        ranked = ranker.rank(state)
+        assert [action for action, _ in ranked] == state.legal_actions()
+        with torch.no_grad():
+            scores = np.mean([net(dqn.Graphs(game, as_bytes(state))).numpy() for net in nets], axis=0)
+        np.testing.assert_allclose([score for _, score in ranked], scores, rtol=1e-3, atol=1e-4)
+
+
+def test_graph_by_hand() -> None:
+    """Rook a2, bishop b2, pawn a1 on 2x2: beside, beside, diagonal."""
+    nodes, edges = _native.solitaire_chess.piece_graphs(SolitaireChess(2, 2).rules, np.array([[3, 4, 6, 0]], np.uint8))
+    unlimited = 12
+    assert nodes.tolist() == [[unlimited + 2, unlimited + 3, unlimited + 5]]
+    beside, above, below, both, first, second, itself = 4, 8, 12, 3, 2, 1, 44
+    assert edges.tolist() == [
+        [
+            [itself, beside + first, beside + first],
+            [beside + second, itself, below + both],
+            [beside + second, above + both, itself],
+        ]
+    ]
+
+
+TAUGHT = taught.Settings(width=8, heads=2, layers=2, steps=30, batch=32, puzzles=100, report=10)
+
+
+@pytest.mark.parametrize(("method", "settings"), [(dqn, SMALL), (taught, TAUGHT)])
+def test_same_seed_same_weights_stopped_or_not(
+    method: ModuleType, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dqn, "CHECKPOINT", 10)
+
+    def weights(folder: str, seed: int, resume: bool = False, rows: int = 3) -> dict[str, Any]:
+        run = method.train(GAME, settings, tmp_path / folder, seed, resume)
+        for _ in range(rows):
+            _, net = next(run)
+        return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+    one = weights("one", 1)
+    weights("stopped", 1, rows=1)
+    stopped = weights("stopped", 1, resume=True, rows=2)
+    assert all(torch.equal(one[name], stopped[name]) for name in one)
+    other = weights("other", 2)
+    assert not all(torch.equal(one[name], other[name]) for name in one)
+    with pytest.raises(ValueError, match="already holds a run"):
+        weights("one", 1)
+
+
+def test_values_are_chances(tmp_path: Path) -> None:
+    """All that can be won lies between 0 and 1, on the large board too."""
+    with pytest.raises(ValueError, match="at most 1 together"):
+        next(dqn.train(GAME, dataclasses.replace(SMALL, max_pieces=14), tmp_path))
+    solo = dqn.SOLO_8X8
+    assert 0.5 < solo.reward_win + solo.reward_capture * (solo.max_pieces - 1) < 1
+
+
+def test_lessons_tell_the_truth() -> None:
+    """Every mark against the solver, and every solvable position of the tree is there."""
+    pool = [2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 10, 6, pool, None, 4, 5, 1)
+    boards, good = _native.solitaire_chess.lessons(GAME.rules, puzzles, 1, 2)
+    states = [GAME.parse_state(as_rows(board)) for board in boards]
+    marked = 0
+    for state, marks in zip(states, good, strict=True):
+        for i, action in enumerate(state.legal_actions()):
+            after = state.clone()
+            after.apply(action)
+            assert isinstance(after, SolitaireChessState)
+            assert bool(marks >> i & 1) == solve(after).solvable
+            marked += 1
+    assert marked > 100
+    assert 0.3 < np.mean(good > 0) < 0.9
+    expected = set()
+
+    def walk(state: SolitaireChessState) -> None:
+        if state.pieces >= 3 and solve(state).solvable:
+            expected.add(str(state))
+            for action in state.legal_actions():
+                after = state.clone()
+                after.apply(action)
+                walk(after)
+
+    for puzzle in puzzles:
+        walk(GAME.parse_state(as_rows(puzzle)))
+    assert {str(state) for state, marks in zip(states, good, strict=True) if marks} == expected
+
+
+def test_a_pupil_learns(tmp_path: Path) -> None:
+    settings = dataclasses.replace(TAUGHT, steps=300, puzzles=2000, shares=(0.5, 0.5), max_solutions=1, width=16)
+    rows = [row for row, _ in taught.train(GAME, settings, tmp_path)]
+    assert rows[-1]["right"] > rows[0]["right"] + 0.1
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    """Two pieces left: a capture wins whoever makes it. Few steps must be enough to see what leads to a dead end."""
+    settings = dataclasses.replace(SMALL, steps=300, max_pieces=3, width=16, learning_rate=5e-3)
+    *_, (_, nets) = dqn.train(GAME, settings, tmp_path)
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
+    ranker = dqn.ranker_of(nets, settings)
+    learned, at_random = (dqn.play(GAME, ranker, puzzles, np.full(400, e), settings, 0).straight.mean() for e in (0, 1))
+    assert learned > at_random + 0.12
+
+
+def test_forbidden_boards_are_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 20, 4, pool, None, 8, 1, 1)
+    monkeypatch.setattr(capture_ranker, "_FORBIDDEN", capture_ranker.board_hashes(puzzles[:5]))
+    ranker = dqn.ranker_of([dqn.Net(SMALL)], SMALL)
+    played = dqn.play(GAME, ranker, puzzles, np.full(20, 0.3), SMALL, 0)
+    assert np.count_nonzero(np.count_nonzero(played.boards, axis=1) == 4) == 15
+
+
+@pytest.mark.parametrize("patience", [200, 9])
+def test_what_backtracking_finds_out_is_true(patience: int) -> None:
+    """Every mark against the solver; with much patience every puzzle is solved, with little some are given up."""
+    pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 30, 6, pool, None, 8, 4, 1)
+    torch.manual_seed(0)
+    ranker = dqn.ranker_of([dqn.Net(SMALL)], SMALL)
+    epsilons = [0.0, 0.5] * 15
+    boards, good, tried, solved, positions = _native.solitaire_chess.play_with_backtracking(
+        GAME.rules, puzzles, ranker, epsilons, patience, 3, 2
+    )
+    counts = {(False, False): 0, (False, True): 0, (True, True): 0}
+    for board, right, known in zip(boards, good, tried, strict=True):
+        state = GAME.parse_state(as_rows(board))
+        for i, action in enumerate(state.legal_actions()):
+            marks = bool(int(right) >> i & 1), bool(int(known) >> i & 1)
+            counts[marks] += 1
+            if marks[1]:
+                after = state.clone()
+                after.apply(action)
+                assert isinstance(after, SolitaireChessState)
+                assert marks[0] == solve(after).solvable
+    assert min(counts.values()) > 10
+    assert (positions <= patience).all()
+    assert solved.all() == (patience == 200)
+    assert (positions[solved == 0] == patience).all()
+    again = _native.solitaire_chess.play_with_backtracking(GAME.rules, puzzles, ranker, epsilons, patience, 3, 1)
+    assert all(np.array_equal(a, b) for a, b in zip((boards, good, tried, solved, positions), again, strict=True))
+
+
+def test_memory_keeps_the_last_of_each_size() -> None:
+    memory = dqn.Memory(3, 16)
+    boards = np.zeros((5, 16), np.uint8)
+    boards[:, :3] = 3
+    boards[:, 4] = np.arange(1, 6)
+    marks = np.arange(5, dtype=np.uint64)
+    memory.add(boards, marks, marks + np.uint64(10))
+    assert memory.seen == {4: 5}
+    copy = dqn.Memory(3, 16)
+    copy.restore(memory.arrays(), {"4": 5})
+    for kept in (memory, copy):
+        found, good, tried = kept.sample(200, np.random.default_rng(1))
+        assert set(good.tolist()) == {2, 3, 4}
+        assert (found[:, 4] == good + 1).all()
+        assert (tried == good + 10).all()
+
+
+def test_shipped_weights() -> None:
+    solo = SolitaireChess(8, 8, max_captures=2)
+    with pytest.raises(ValueError, match="no taught weights"):
+        capture_ranker.shipped(solo, "taught")
+    for game, method in ((GAME, "dqn"), (GAME, "taught"), (solo, "dqn")):
+        path = capture_ranker.shipped(game, method)
+        assert path.stat().st_size < 1_000_000
+        assert {"command", "settings"} <= set(json.loads(path.with_suffix(".json").read_text()))
+        capture_ranker.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x08\0\0\0\0\0\0\0{}      "])
+def test_bad_weights_are_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "bad.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="does not hold the weights"):
+        capture_ranker.load(file)
+
+
+@pytest.mark.parametrize("name", ["dqn", "taught", "oracle", "best"])
+def test_agents(name: str) -> None:
+    state = GAME.parse_state("R.../.B../..N./P...")
+    agent = agents.load(name, GAME)
+    explanation = agent.explain(state)
+    assert set(explanation.values) == set(state.legal_actions())
+    assert state.action_name(explanation.action) == "Ra4xa1"
+    assert state.action_name(agent.choose(state, random.Random(1))) == "Ra4xa1"
+    assert explanation.reasons
+
+
+def test_the_oracle_knows_what_can_be_solved() -> None:
+    state = GAME.parse_state("R.../.B../..N./P...")
+    values = agents.load("oracle", GAME).values(state)
+    assert {state.action_name(a): v for a, v in values.items()} == {
+        "Ra4xa1": 1.0, "Bb3xa4": 0.0, "Bb3xc2": 0.0, "Nc2xa1": 0.0,
+    }  # fmt: skip

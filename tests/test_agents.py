@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import random
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import rookery
+from rookery import agents
+from rookery.game import CHANCE, TERMINAL, play_chance
+from tests.tic_tac_toe import TicTacToe
+
+GAME = TicTacToe()
+
+
+def test_minimax_never_loses_tic_tac_toe() -> None:
+    rng = random.Random(6)
+    players = [agents.load("random", GAME), agents.load("minimax:depth=9", GAME)]
+    for _ in range(6):
+        state = GAME.initial_state()
+        while state.player() != TERMINAL:
+            state.apply(players[state.player()].choose(state, rng))
+        assert state.returns()[1] >= 0
+
+
+@pytest.mark.parametrize("name", ["random", "minimax:depth=2", "mcts:simulations=50"])
+def test_agents_value_and_explain_every_legal_move(name: str) -> None:
+    state = GAME.parse_state("x.o/.x./..o")
+    agent = agents.load(name, GAME)
+    explanation = agent.explain(state)
+    assert set(agent.values(state)) == set(explanation.values) == set(state.legal_actions())
+    assert explanation.action in state.legal_actions()
+    assert explanation.reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("alphazero", "unknown agent 'alphazero' for tic-tac-toe; known agents: random, minimax, mcts"),
+        ("minimax:width=3", "does not take the settings 'width=3'"),
+    ],
+)
+def test_bad_names_are_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agents.load(name, GAME)
+
+
+def test_minimax_is_not_offered_where_there_is_chance() -> None:
+    assert "minimax" not in agents.names(rookery.load("tenten"))
+
+
+DEEP = {("checkers", "dqn"), ("morpion", "net")}  # need PyTorch
+VARIANTS = [(game, variant) for game in rookery.GAMES for variant in rookery.load(game).variants]
+
+
+@pytest.mark.parametrize(("game", "variant"), VARIANTS)
+def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: str) -> None:
+    rules = rookery.load(game, variant)
+    offered = agents.ready(rules)
+    assert "best" in offered
+    for name in offered:
+        if name == "stockfish" and find_spec("chess") is None:
+            continue
+        if (game, name) in DEEP and find_spec("torch") is None:
+            continue
+        rng = random.Random(1)
+        # The oracle of checkers knows endings only.
+        state = (
+            rules.parse_state("B:WK30:BK1,K2") if (game, name) == ("checkers", "oracle") else rules.random_start(rng)
+        )
+        play_chance(state, rng)
+        assert agents.load(name, rules).choose(state, rng) in state.legal_actions()
+
+
+@pytest.mark.parametrize("variant", ["3x3-three", "4x4-seven", "5x5-full"])
+def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -> None:
+    """Endless, 27,601 and 28.83 mean rounds are the greatest possible; random play lasts 48.5, 14.7 and 7.0."""
+    rules = rookery.load("tenten", variant)
+    agent, rng, rounds = agents.load("best", rules), random.Random(1), []
+    for _ in range(1 if variant != "5x5-full" else 200):
+        state = rules.initial_state()
+        while state.player() != TERMINAL and state.rounds < 1000:
+            play_chance(state, rng)
+            if state.player() != TERMINAL:
+                state.apply(agent.choose(state, rng))
+        rounds.append(state.rounds)
+    assert sum(rounds) / len(rounds) > (22 if variant == "5x5-full" else 900)
+
+
+@pytest.mark.parametrize(
+    ("game", "variant", "agent", "shipped", "name"),
+    [
+        ("tenten", "10x10", "lspi", "tenten/models/lspi-10x10.npz", "model.npz"),
+        ("solitaire-chess", "4x4", "dqn", "solitaire_chess/models/4x4-dqn.safetensors", "4x4.safetensors"),
+        (
+            "solitaire-chess",
+            "solo-8x8",
+            "dqn",
+            "solitaire_chess/models/solo-8x8-dqn.safetensors",
+            "solo-8x8.safetensors",
+        ),
+        ("morpion", "5D", "net", "morpion/models/5D.safetensors", "model.safetensors"),
+        ("checkers", None, "q-table", "checkers/models/q-table.npz", "model.npz"),
+        ("checkers", None, "td", "checkers/models/td.npz", "model.npz"),
+        ("checkers", None, "dqn", "checkers/models/dqn.npz", "model.npz"),
+    ],
+)
+def test_the_folder_of_a_run_is_as_good_as_its_file(
+    tmp_path: Path, game: str, variant: str | None, agent: str, shipped: str, name: str
+) -> None:
+    if (game, agent) in DEEP:
+        pytest.importorskip("torch")
+    shutil.copy(Path(rookery.__file__).parent / "games" / shipped, tmp_path / name)
+    rules = rookery.load(game, variant)
+    state = rules.random_start(random.Random(1))
+    while state.player() == CHANCE:
+        state.apply(state.legal_actions()[0])
+    assert agents.load(agent, rules, tmp_path).values(state) == agents.load(agent, rules).values(state)
