@@ -23,6 +23,7 @@ lint: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m nanobind.stubgen -q -P -r -m rookery._native -O src/rookery
+	sed -i 's/^class State:/class State(rookery.game.State):/; 0,/^import\|^from/s//import rookery.game\n&/' src/rookery/_native/*.pyi
 	$(BIN)/mypy
 
 # The C++ tests under the address and undefined-behaviour sanitizers.

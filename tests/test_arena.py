@@ -30,7 +30,7 @@ def test_the_better_agent_wins_with_sides_exchanged() -> None:
 def test_an_agent_draws_with_itself_on_the_same_pieces() -> None:
     game = load("tenten", "4x4-seven")
 
-    class First(agents.ValueAgent):
+    class First(agents.Agent):
         def values(self, state: State) -> dict[int, float]:
             return {action: -action for action in state.legal_actions()}
 

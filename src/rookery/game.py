@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ class Overlay:
     """Action to value, drawn where the action ends."""
 
 
-class State(Protocol):
+class State:
     """A position. Subclass it for a game in Python: the methods that raise here are yours to write."""
 
     @property
@@ -88,9 +88,21 @@ class State(Protocol):
         """The cells to touch, in order, to make this action on the drawn board."""
         return []
 
+    def preview_cells(self, action: int) -> list[int]:
+        """The cells to light up while this action is considered; the default is those to touch."""
+        return self.action_cells(action)
+
     def __str__(self) -> str:
         """The position on one line; `Game.parse_state` reads it back."""
         raise NotImplementedError
+
+    def text_board(self) -> str:
+        """The position for a terminal, on several lines; the default splits the text at spaces and slashes."""
+        return str(self).replace(" ", "/").replace("/", "\n")
+
+    def status(self) -> str:
+        """One sentence about where the game stands, for people."""
+        return default_status(self)
 
     def svg(self, overlay: Overlay | None = None) -> str:
         """A drawing; the default writes the text."""
@@ -98,6 +110,46 @@ class State(Protocol):
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+
+StateClass = TypeVar("StateClass", bound=type)
+
+
+def native_state(cls: StateClass) -> StateClass:
+    """A class decorator that gives a class of native states the defaults of `State`, which it cannot inherit from."""
+    for name, default in vars(State).items():
+        if not hasattr(cls, name):
+            setattr(cls, name, default)
+    return cls
+
+
+def default_status(state: State) -> str:
+    """Who is to move, or how the game ended."""
+    game, returns = state.game, state.returns()
+    if state.player() != TERMINAL:
+        return f"{game.sides[state.player()]} to move" if game.players == 2 else "Your move"
+    if game.players == 1:
+        return f"Over: {returns[0]:g}"
+    return "Drawn" if returns[0] == 0 else f"{game.sides[0 if returns[0] > 0 else 1]} wins"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as people of the field write it down."""
+
+    text: str
+    extension: str
+    """The usual ending of the file's name, such as "pgn"."""
+    one_per_file: bool = False
+    """Whether programs of the field read only one game per file."""
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A position that was made to be solved."""
+
+    variant: str | None
+    position: str
 
 
 @dataclass(frozen=True)
@@ -148,6 +200,21 @@ class Game:
     """Named sets of constructor options; the first is the default."""
     sides: ClassVar[tuple[str, str]] = ("First player", "Second player")
     """What people call the players of a game for two."""
+    title: ClassVar[str] = ""
+    """What people call the game; made from `name` if empty."""
+    blurb: ClassVar[str] = ""
+    """The game in one sentence."""
+    usual_start: ClassVar[str] = "the usual start"
+    """What a person plays from if nothing is chosen, in words."""
+    draws_last_move: ClassVar[bool] = False
+    """Whether the drawing of a position marks the last move by itself."""
+    puzzle_levels: ClassVar[tuple[str, ...]] = ()
+    """Levels that `puzzle` knows, from easy to hard."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.title and getattr(cls, "name", ""):
+            cls.title = cls.name.replace("-", " ").title()
 
     def initial_state(self) -> State:
         """The position every game of this variant starts from."""
@@ -160,6 +227,50 @@ class Game:
     def random_start(self, rng: random.Random) -> State:
         """A position to start from, drawn at random where the game has many: puzzles, endgames."""
         return self.initial_state()
+
+    def puzzle(self, level: str, seed: int) -> Puzzle:
+        """A puzzle of one of the `puzzle_levels`."""
+        raise ValueError(f"{self.title} has no puzzles made by level")
+
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+        """A whole game as people write it down. `actions` are all that were applied, chance outcomes too."""
+        state, names = self.parse_state(start), []
+        for action in actions:
+            names.append(state.action_name(action))
+            state.apply(action)
+        return Record("\n".join([f"# {self.name}: {', '.join(players)}", start, *names, str(state)]) + "\n", "txt")
+
+    def parse_record(self, text: str) -> tuple[str, list[int]]:
+        """A start and the actions after it, from a position or from a whole game as people write it down.
+
+        The default reads a position, and what the default `record` writes.
+        """
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        if len(lines) < 2:
+            return str(self.parse_state(text.strip())), []
+        state = self.parse_state(lines[0])
+        start, actions = str(state), []
+        for line in lines[1:-1]:
+            legal = state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
+            named = {state.action_name(action): action for action in legal}
+            if line not in named:
+                raise ValueError(f"{line[:80]!r} is not a legal action in {state}")
+            state.apply(named[line])
+            actions.append(named[line])
+        return start, actions
+
+    def pieces(self) -> dict[str, str]:
+        """What can be put on a cell when a position is set up by hand, with what people call it; empty if positions
+        can only be written."""
+        return {}
+
+    def with_piece(self, text: str, cell: int, piece: str) -> str:
+        """The text of a position after a piece is put on a cell.
+
+        "turn" gives the move to the other side in a game for two. The new text may be no position of the game;
+        `parse_state` says so.
+        """
+        raise ValueError(f"positions of {self.title} can only be written")
 
     def random_games(self, games: int, seed: int = 0, threads: int = 0, start: State | None = None) -> RandomGames:
         """Play uniformly random games, natively, from `start` or the initial state.

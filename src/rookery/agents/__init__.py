@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rookery.agent import Agent, Drawing, Explanation, ValueAgent
+from rookery.agent import Agent, Drawing, Explanation
 from rookery.game import CHANCE, Game
 from rookery.games.checkers import agents as checkers
 from rookery.games.checkers import strong_agents as checkers_strong
@@ -123,4 +123,4 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "ValueAgent", "load", "names", "ready"]
+__all__ = ["GENERIC", "OF_GAME", "Agent", "Drawing", "Explanation", "load", "names", "ready"]

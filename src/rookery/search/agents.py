@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rookery._native import Control
-from rookery.agent import ValueAgent
+from rookery.agent import Agent
 from rookery.game import TERMINAL, State
 from rookery.search import mcts, minimax, nmcs, nrpa
 
 
-class RandomAgent(ValueAgent):
+class RandomAgent(Agent):
     """Plays a uniformly random legal move: the floor under every other agent."""
 
     def values(self, state: State) -> dict[int, float]:
         return dict.fromkeys(state.legal_actions(), 0.0)
 
 
-class MinimaxAgent(ValueAgent):
+class MinimaxAgent(Agent):
     """Alpha-beta to a fixed depth, for games without chance."""
 
     def __init__(self, depth: int = 3) -> None:
@@ -29,13 +29,14 @@ class MinimaxAgent(ValueAgent):
         return {move.action: move.value for move in minimax(state, self.depth)}
 
 
-class MctsAgent(ValueAgent):
+class MctsAgent(Agent):
     """Monte Carlo tree search with random playouts."""
 
     def __init__(self, simulations: int = 1000, exploration: float = 1.0) -> None:
         self.simulations, self.exploration = simulations, exploration
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         moves = mcts(state, self.simulations, self.exploration, rng.getrandbits(63))
         return max(moves, key=lambda move: (move.visits, move.value)).action
 
@@ -58,7 +59,7 @@ def plan_of(state: State, actions: Sequence[int], score: float) -> Plan:
     return plan
 
 
-class NestedAgent(ValueAgent):
+class NestedAgent(Agent):
     """NRPA or NMCS, for games of one player: searches once and follows the game it found for as long as chance lets it.
 
     A move is worth the best return found after it. What was found is forgotten when another game begins, so that no
@@ -74,7 +75,8 @@ class NestedAgent(ValueAgent):
         self._here: set[bytes] = set()
         """The position of the last choice and, where chance does not come in, the one after it."""
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         if state.key() not in self._here:
             self.plan = dict(self.known)
         if state.key() not in self.plan:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rookery._native import checkers as native
-from rookery.agent import Drawing, Explanation, ValueAgent
+from rookery.agent import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
 from rookery.games.checkers import MODELS
 from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Vote
@@ -36,7 +36,7 @@ def _load(path: Path) -> QTable:
     return QTable.load(path)
 
 
-class QTableAgent(ValueAgent):
+class QTableAgent(Agent):
     """Plays the best action of the Q-table; in positions it does not know, what the fallback says: `random`, `psv`, or
     `keep-training` (100 training games from the position, forgotten after the move).
 
@@ -49,7 +49,8 @@ class QTableAgent(ValueAgent):
         self.table, self.fallback, self.symmetries = table, fallback, symmetries
         self.voting = native.PriorStateVoting(table.native, symmetries) if fallback == "psv" else None
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         values = self._values(state, rng.getrandbits(63))
         best = max(values.values())
         return rng.choice([action for action, value in values.items() if value == best])
@@ -141,7 +142,7 @@ def _text_board(state: CheckersState, marks: Cells) -> str:
     return "\n".join("".join(cell(row, column) for column in range(8)).rstrip() for row in range(8))
 
 
-class DqnAgent(ValueAgent):
+class DqnAgent(Agent):
     """Plays the move of greatest value of a net of `rookery train checkers dqn`. Needs PyTorch."""
 
     def __init__(self, net: Net) -> None:

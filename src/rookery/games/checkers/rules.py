@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay
+from rookery.game import NativeGame, Overlay, native_state
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -151,6 +151,7 @@ def parse_action(state: CheckersState, text: str) -> int:
     return matching[0]
 
 
+@native_state
 class CheckersState(_native.checkers.State):
     """A position and how the game came near a draw: `black`, `white`, `kings` (squares), `side`, `quiet_plies`,
     `reversible_plies`, `occurrences`."""

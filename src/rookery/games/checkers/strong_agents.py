@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery import _native
-from rookery.agent import Agent, Explanation, ValueAgent
+from rookery.agent import Agent, Explanation
 from rookery.game import Game, Overlay, State
 from rookery.games.checkers import td as checkers_td
 from rookery.games.checkers.database import Endgames, Outcome, endgames
@@ -20,7 +20,7 @@ DEPTH = 9
 """Plies that `best` and `td` look ahead."""
 
 
-class SearchAgent(ValueAgent):
+class SearchAgent(Agent):
     """Alpha-beta to a fixed depth, captures followed to their end, ties broken at random.
 
     A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply
@@ -43,7 +43,8 @@ class SearchAgent(ValueAgent):
         self.depth, self.solved = depth, solved
         self.search: Any = _native.checkers.Search(value, self.player.endgames)
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         actions = state.legal_actions()
         if len(actions) == 1:
             return actions[0]
@@ -93,7 +94,7 @@ class SearchAgent(ValueAgent):
         return f"is worth {self.worth(score):+.3f}"
 
 
-class OracleAgent(ValueAgent):
+class OracleAgent(Agent):
     """Perfect play in positions of few pieces: the fastest win, else a draw, else the slowest loss.
 
     A move is worth 1 less a thousandth for every ply to the win, 0 if it draws, -1 plus a thousandth for every ply if

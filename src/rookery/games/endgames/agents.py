@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from rookery.agent import Explanation, ValueAgent
+from rookery.agent import Agent, Explanation
 from rookery.game import Overlay, State
 from rookery.games.endgames import MODELS
 from rookery.games.endgames import tables as exact
@@ -14,7 +14,7 @@ from rookery.games.endgames.rules import EndgamesState
 from rookery.games.endgames.stockfish import Stockfish
 
 
-class OracleAgent(ValueAgent):
+class OracleAgent(Agent):
     """Perfect play from the exact tables: mates as fast as possible with the pieces, resists as long as possible with
     the lone king, and takes every draw it can get, by capture first.
 
@@ -39,7 +39,8 @@ class OracleAgent(ValueAgent):
     def values(self, state: State) -> dict[int, float]:
         return {action: exact.preference(dtm) / 1000 for action, dtm in self.moves(state).items()}
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         assert isinstance(state, EndgamesState)
         moves = self.moves(state)
         best = exact.best(state, moves)
@@ -57,7 +58,7 @@ class OracleAgent(ValueAgent):
         return Explanation(best[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
 
-class QLearningAgent(ValueAgent):
+class QLearningAgent(Agent):
     """Plays the move of greatest Q-value in the positions that a learner met; in others it looks one move ahead, at the
     area of the lone king and the distance of the kings, as a learner with a potential does at first.
 
@@ -105,13 +106,14 @@ def _q_tables(path: str | None) -> list[Path]:
     return found
 
 
-class StockfishAgent(ValueAgent):
+class StockfishAgent(Agent):
     """Plays what Stockfish, or another engine that speaks UCI, answers at a fixed depth."""
 
     def __init__(self, depth: int = 15, path: str | None = None) -> None:
         self.engine = Stockfish(depth, path)
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         assert isinstance(state, EndgamesState)
         return self.engine.ask(state).action
 

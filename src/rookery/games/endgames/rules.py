@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay
+from rookery.game import NativeGame, Overlay, native_state
 
 STARTS = MappingProxyType(
     {
@@ -124,6 +124,7 @@ def _check_ascii(text: str) -> None:
         raise ValueError(f"a FEN has no characters such as those in {text[:80]!r}")
 
 
+@native_state
 class EndgamesState(_native.endgames.State):
     """A chess position. `ending`, `in_check`, `halfmove_clock` and `fullmove_number` say how it stands."""
 

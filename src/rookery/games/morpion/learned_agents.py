@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from rookery.agent import Agent, Explanation, ValueAgent
+from rookery.agent import Agent, Explanation
 from rookery.game import Overlay, State
 from rookery.games.morpion import MODELS
 from rookery.games.morpion.rules import Morpion, MorpionState
@@ -27,7 +27,7 @@ def load(game: Morpion, path: str | None = None, simulations: int = 0, threshold
     return NetAgent(file, simulations, threshold)
 
 
-class NetAgent(ValueAgent):
+class NetAgent(Agent):
     """Values are the net's probabilities, or shares of visits when it looks ahead."""
 
     def __init__(self, path: Path, simulations: int = 0, threshold: float = 0.0) -> None:

@@ -29,7 +29,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay
+from rookery.game import NativeGame, Overlay, native_state
 from rookery.games.morpion.referee import Referee
 
 DIRECTIONS = "-|/\\"
@@ -277,6 +277,7 @@ def verify(text: str, variant: str | None = None, board: int | None = None) -> V
     return Verification(True, referee.is_over(), len(moves), None)
 
 
+@native_state
 class MorpionState(_native.morpion.State):
     """A position and how it came about: `moves` lists the actions played. Positions with the same lines are equal."""
 

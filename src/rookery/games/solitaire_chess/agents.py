@@ -6,14 +6,14 @@ import math
 from pathlib import Path
 
 from rookery import _native
-from rookery.agent import Agent, Explanation, ValueAgent
+from rookery.agent import Agent, Explanation
 from rookery.game import Game, Overlay, State
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 
 
-class RankerAgent(ValueAgent):
+class RankerAgent(Agent):
     """Plays the capture after which the net believes most in a solution; values are that belief, 0 to 1."""
 
     def __init__(self, ranker: _native.solitaire_chess.CaptureRanker) -> None:
@@ -31,7 +31,7 @@ class RankerAgent(ValueAgent):
         return Explanation(ranked[0], values, reasons, Overlay(values=values))
 
 
-class OracleAgent(ValueAgent):
+class OracleAgent(Agent):
     """Values a capture 1 if the position after it can be solved and 0 if not; certain, by search."""
 
     def values(self, state: State) -> dict[int, float]:

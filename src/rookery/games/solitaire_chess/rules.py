@@ -19,7 +19,7 @@ import re
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay
+from rookery.game import NativeGame, Overlay, native_state
 
 KINDS = "KQRBNP"
 """The letter of each kind of piece, in the order of the native kinds 0 to 5."""
@@ -129,6 +129,7 @@ def _default_start(rows: int, columns: int) -> str:
     return "/".join(puzzle + ["." * columns] * (rows - size))
 
 
+@native_state
 class SolitaireChessState(_native.solitaire_chess.State):
     """A board. `kinds`, `captures` and `pieces` say what stands on it."""
 

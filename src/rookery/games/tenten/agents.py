@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rookery import draw
-from rookery.agent import Agent, Drawing, Explanation, ValueAgent
+from rookery.agent import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
 from rookery.games.tenten import MODELS, lspi, ntuple
 from rookery.games.tenten import linear as cross_entropy
@@ -85,7 +85,7 @@ def _slots(state: State) -> tuple[TenTenState, Halves, list[tuple[int, int]]]:
     return state, board_halves(state), [(slot, piece) for slot, piece in enumerate(state.hand) if piece >= 0]
 
 
-class _LinearFeatures(ValueAgent):
+class _LinearFeatures(Agent):
     """A weighted sum of features: explains itself by what each contributes."""
 
     names: tuple[str, ...]
@@ -163,7 +163,7 @@ class LinearAgent(_LinearFeatures):
         return self.model.features.of_boards(boards).astype(np.float64)
 
 
-class NTupleAgent(ValueAgent):
+class NTupleAgent(Agent):
     """The n-tuple network without looking ahead: values are log-odds of staying alive."""
 
     def __init__(self, model: ntuple.NTuple) -> None:

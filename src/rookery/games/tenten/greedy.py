@@ -27,7 +27,8 @@ class GreedyAgent:
             raise ValueError(f"the paper has greedy algorithms 1, 2 and 3, not {algorithm}")
         self.algorithm = algorithm
 
-    def choose(self, state: State, rng: random.Random) -> int:
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
         values = self._values(state, rng.choice((1, 2)) if self.algorithm == 3 else self.algorithm)
         return max(values, key=lambda action: values[action])
 

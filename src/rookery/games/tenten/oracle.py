@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rookery.agent import Explanation, ValueAgent
+from rookery.agent import Agent, Explanation
 from rookery.game import Overlay, State
 from rookery.games.tenten import exact
 from rookery.games.tenten.rules import TenTen, TenTenState
@@ -20,7 +20,7 @@ SOLVED_AT_ONCE = 16
 """Boards of up to so many cells are solved when the oracle is loaded: in about a second."""
 
 
-class OracleAgent(ValueAgent):
+class OracleAgent(Agent):
     """Plays by a table of exact values."""
 
     def __init__(self, solution: exact.Solution) -> None:

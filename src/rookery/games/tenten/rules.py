@@ -22,7 +22,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay
+from rookery.game import NativeGame, Overlay, native_state
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -135,6 +135,7 @@ def _parse_shape(drawing: str) -> Shape:
     return tuple((r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "#")
 
 
+@native_state
 class TenTenState(_native.tenten.State):
     """A board and a hand. `score`, `rounds`, `cells` and `hand` say how it stands."""
 
