@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import rookery
-from rookery import agents
 from rookery.game import CHANCE, TERMINAL, play_chance
+from rookery.registry import agent as load_agent
+from rookery.registry import agent_names
 from tests.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
@@ -17,7 +18,7 @@ GAME = TicTacToe()
 
 def test_minimax_never_loses_tic_tac_toe() -> None:
     rng = random.Random(6)
-    players = [agents.load("random", GAME), agents.load("minimax:depth=9", GAME)]
+    players = [load_agent("random", GAME), load_agent("minimax:depth=9", GAME)]
     for _ in range(6):
         state = GAME.initial_state()
         while state.player() != TERMINAL:
@@ -28,7 +29,7 @@ def test_minimax_never_loses_tic_tac_toe() -> None:
 @pytest.mark.parametrize("name", ["random", "minimax:depth=2", "mcts:simulations=50"])
 def test_agents_value_and_explain_every_legal_move(name: str) -> None:
     state = GAME.parse_state("x.o/.x./..o")
-    agent = agents.load(name, GAME)
+    agent = load_agent(name, GAME)
     explanation = agent.explain(state)
     assert set(agent.values(state)) == set(explanation.values) == set(state.legal_actions())
     assert explanation.action in state.legal_actions()
@@ -44,21 +45,21 @@ def test_agents_value_and_explain_every_legal_move(name: str) -> None:
 )
 def test_bad_names_are_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        agents.load(name, GAME)
+        load_agent(name, GAME)
 
 
 def test_minimax_is_not_offered_where_there_is_chance() -> None:
-    assert "minimax" not in agents.names(rookery.load("tenten"))
+    assert "minimax" not in agent_names(rookery.load("tenten"))
 
 
-DEEP = {("checkers", "dqn"), ("morpion", "net")}  # need PyTorch
+DEEP = {("checkers", "dqn"), ("morpion", "zero")}  # need PyTorch
 VARIANTS = [(game, variant) for game in rookery.GAMES for variant in rookery.load(game).variants]
 
 
 @pytest.mark.parametrize(("game", "variant"), VARIANTS)
 def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: str) -> None:
     rules = rookery.load(game, variant)
-    offered = agents.ready(rules)
+    offered = agent_names(rules, ready=True)
     assert "best" in offered
     for name in offered:
         if name == "stockfish" and find_spec("chess") is None:
@@ -71,14 +72,14 @@ def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: 
             rules.parse_state("B:WK30:BK1,K2") if (game, name) == ("checkers", "oracle") else rules.random_start(rng)
         )
         play_chance(state, rng)
-        assert agents.load(name, rules).choose(state, rng) in state.legal_actions()
+        assert load_agent(name, rules).choose(state, rng) in state.legal_actions()
 
 
 @pytest.mark.parametrize("variant", ["3x3-three", "4x4-seven", "5x5-full"])
 def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -> None:
     """Endless, 27,601 and 28.83 mean rounds are the greatest possible; random play lasts 48.5, 14.7 and 7.0."""
     rules = rookery.load("tenten", variant)
-    agent, rng, rounds = agents.load("best", rules), random.Random(1), []
+    agent, rng, rounds = load_agent("best", rules), random.Random(1), []
     for _ in range(1 if variant != "5x5-full" else 200):
         state = rules.initial_state()
         while state.player() != TERMINAL and state.rounds < 1000:
@@ -101,8 +102,8 @@ def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -
             "solitaire_chess/models/solo-8x8-dqn.safetensors",
             "solo-8x8.safetensors",
         ),
-        ("morpion", "5D", "net", "morpion/models/5D.safetensors", "model.safetensors"),
-        ("checkers", None, "q-table", "checkers/models/q-table.npz", "model.npz"),
+        ("morpion", "5D", "zero", "morpion/models/5D.safetensors", "model.safetensors"),
+        ("checkers", None, "q-learning", "checkers/models/q-table.npz", "model.npz"),
         ("checkers", None, "td", "checkers/models/td.npz", "model.npz"),
         ("checkers", None, "dqn", "checkers/models/dqn.npz", "model.npz"),
     ],
@@ -117,4 +118,4 @@ def test_the_folder_of_a_run_is_as_good_as_its_file(
     state = rules.random_start(random.Random(1))
     while state.player() == CHANCE:
         state.apply(state.legal_actions()[0])
-    assert agents.load(agent, rules, tmp_path).values(state) == agents.load(agent, rules).values(state)
+    assert load_agent(agent, rules, tmp_path).values(state) == load_agent(agent, rules).values(state)

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from examples.tic_tac_toe import TicTacToe
 
-from rookery import agents, arena
+from rookery import arena
+from rookery.search.agents import RandomAgent
+from rookery.agents import Agent
 from rookery.cli import main
 from rookery.game import Game, State
 from rookery.games.checkers.rules import parse_pdn
-from rookery.registry import load
+from rookery.registry import agent as load_agent
+from rookery.registry import agent_names, load
 from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:
     game = TicTacToe()
-    strong, weak = agents.load("minimax:depth=2", game), agents.load("random", game)
+    strong, weak = load_agent("minimax:depth=2", game), load_agent("random", game)
     match = arena.play_match(game, strong, weak, 10, seed=1)
     assert match.wins >= 8
     assert match.interval[0] > 0.5
@@ -30,7 +33,7 @@ def test_the_better_agent_wins_with_sides_exchanged() -> None:
 def test_an_agent_draws_with_itself_on_the_same_pieces() -> None:
     game = load("tenten", "4x4-seven")
 
-    class First(agents.Agent):
+    class First(Agent):
         def values(self, state: State) -> dict[int, float]:
             return {action: -action for action in state.legal_actions()}
 
@@ -44,7 +47,7 @@ def test_chance_is_the_same_for_both() -> None:
     game = load("tenten", "3x3-three")
     seen: list[list[int]] = []
 
-    class Watcher(agents.RandomAgent):
+    class Watcher(RandomAgent):
         def choose(self, state: State, rng: random.Random) -> int:
             if not state.cells:  # type: ignore[attr-defined]
                 seen.append([])
@@ -60,7 +63,7 @@ def test_chance_is_the_same_for_both() -> None:
 
 def test_settings_are_checked() -> None:
     game = TicTacToe()
-    agent = agents.load("random", game)
+    agent = load_agent("random", game)
     with pytest.raises(ValueError, match="must be even"):
         arena.play_match(game, agent, agent, 3)
     with pytest.raises(ValueError, match="at least 1"):
@@ -184,18 +187,18 @@ QUICK = {"minimax": "minimax:depth=2", "mcts": "mcts:simulations=50", "nrpa": "n
 def test_a_game_does_not_depend_on_games_before_it(game: str) -> None:
     """Else results would depend on the number of cores, and games would not be independent."""
     rules = load(*game.split())
-    for name in agents.ready(rules):
+    for name in agent_names(rules, ready=True):
         if name in ("stockfish", "dqn") or (rules.name, name) == ("checkers", "oracle"):
             continue  # a program outside, PyTorch, and a player of endings
 
-        def play(agent: agents.Agent, number: int, rules: Game = rules) -> arena.Record:
-            players = {"it": agent, "random": agents.load("random", rules)}
+        def play(agent: Agent, number: int, rules: Game = rules) -> arena.Record:
+            players = {"it": agent, "random": load_agent("random", rules)}
             return arena.play_numbered(rules, players, ("it", "random")[: rules.players], number, 5)
 
         quick = QUICK.get(name, name)
-        used = agents.load(quick, rules)
+        used = load_agent(quick, rules)
         play(used, 0)
-        assert play(used, 2) == play(agents.load(quick, rules), 2), name
+        assert play(used, 2) == play(load_agent(quick, rules), 2), name
 
 
 def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ GAMES = {path.name for path in (PACKAGE / "games").iterdir() if (path / "__init_
 LAYERS = [
     {"_native", "files", "statistics", "progress"},
     {"game", "draw"},
-    {"agent", "run"},
+    {"agents", "run"},
     {"registry", "games"},
     {"search", "exact", "learn"},
     {"agents"},

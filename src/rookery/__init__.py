@@ -1,17 +1,63 @@
 """Rookery: programs learn to play finite board games and puzzles, and you see how far from perfect they still are.
 
->>> import rookery
->>> game = rookery.load("tenten")
->>> summary = game.random_games(1000, seed=1)
->>> 18 < float(summary.lengths.mean()) < 23
+>>> import rookery as rk
+>>> game = rk.load("checkers")
+>>> state = game.initial_state()
+>>> state.apply(state.parse_action("11-15"))
+>>> agent = rk.agent("ladder:depth=2", game)
+>>> agent.choose(state) in state.legal_actions()
 True
+>>> rk.match(game, "ladder:depth=2", "random", games=4).games
+4
+
+What is offered here is imported when it is first used, so that `import rookery` is quick.
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from rookery._native import Control
-from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
-from rookery.registry import GAMES, load, register
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("rookery")
-__all__ = ["CHANCE", "GAMES", "TERMINAL", "Control", "Game", "Overlay", "State", "load", "register"]
+if TYPE_CHECKING:
+    from rookery._native import Control
+    from rookery.agents import Agent, Explanation
+    from rookery.arena import Match, match, tournament
+    from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
+    from rookery.method import Method, Solution
+    from rookery.registry import GAMES, agent, agent_names, load, methods, register, solve
+    from rookery.studies import study
+    from rookery.testing import check_game as check
+    from rookery.training import TrainingRun as Run
+    from rookery.training import train
+
+_WHERE = {
+    "Control": "_native", "Agent": "agent", "Explanation": "agent", "Match": "arena", "match": "arena",
+    "tournament": "arena", "CHANCE": "game", "TERMINAL": "game", "Game": "game", "Overlay": "game", "State": "game",
+    "Method": "method", "Solution": "method", "GAMES": "registry", "agent": "registry", "agent_names": "registry",
+    "load": "registry", "methods": "registry", "register": "registry", "solve": "registry", "study": "studies",
+    "check": "testing:check_game", "Run": "training:TrainingRun", "train": "training",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("rookery")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'rookery' has no attribute {name!r}")
+    module, _, other = _WHERE[name].partition(":")
+    found = getattr(importlib.import_module(f"rookery.{module}"), other or name)
+    globals()[name] = found  # over a submodule of the same name, too
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_WHERE, "__version__"])
+
+
+__all__ = [
+    "CHANCE", "GAMES", "TERMINAL", "Agent", "Control", "Explanation", "Game", "Match", "Method", "Overlay", "Run",
+    "Solution", "State", "agent", "agent_names", "check", "load", "match", "methods", "register", "solve", "study",
+    "tournament", "train",
+]  # fmt: skip

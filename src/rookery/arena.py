@@ -4,9 +4,9 @@
 every game in a file and goes on from there.
 
 >>> import rookery
->>> from rookery import agents
+>>> from rookery.registry import agent as load_agent
 >>> game = rookery.load("tenten", "3x3-three")
->>> result = play_match(game, agents.load("mcts:simulations=20", game), agents.load("random", game), games=6)
+>>> result = play_match(game, load_agent("mcts:simulations=20", game), load_agent("random", game), games=6)
 >>> result.wins + result.draws + result.losses
 6
 >>> tournament = Tournament("checkers", None, ("minimax:depth=2", "random"), games=2)
@@ -33,11 +33,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rookery import agents
 from rookery.agents import Agent
 from rookery.files import write_text
 from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.records import record as written_record
+from rookery.registry import agent as load_agent
 from rookery.registry import load
 from rookery.statistics import bootstrap_interval, wilson_interval
 
@@ -178,7 +178,7 @@ class Tournament:
         if len(self.names) < 2 or len(set(self.names)) < len(self.names):
             raise ValueError("a tournament needs at least two agents, with different names")
         check_games(self.game, games)
-        self.players = {name: agents.load(name, self.game) for name in self.names}  # fails early if one is unknown
+        self.players = {name: load_agent(name, self.game) for name in self.names}  # fails early if one is unknown
         self._where = (game, variant)
         self.records: dict[tuple[tuple[str, ...], int], Record] = {}
 
@@ -317,7 +317,7 @@ _here: dict[str, Any] = {}
 
 def _enter(game: str, variant: str | None, names: Sequence[str], seed: int) -> None:
     rules = load(game, variant)
-    _here.update(game=rules, players={name: agents.load(name, rules) for name in names}, seed=seed)
+    _here.update(game=rules, players={name: load_agent(name, rules) for name in names}, seed=seed)
 
 
 def _play_one(seats: tuple[str, ...], number: int) -> Record:

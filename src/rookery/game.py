@@ -213,8 +213,18 @@ class Game:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not cls.title and getattr(cls, "name", ""):
+        if not cls.title and "name" in vars(cls):
             cls.title = cls.name.replace("-", " ").title()
+
+    @classmethod
+    def variant_options(cls, variant: str | None) -> dict[str, Any]:
+        """The constructor options of a variant, the first one if None; ValueError if it is unknown."""
+        if variant is None:
+            return dict(next(iter(cls.variants.values()), {}))
+        if variant not in cls.variants:
+            known = ", ".join(cls.variants) or "none"
+            raise ValueError(f"unknown variant {variant!r} of {cls.name}; known variants: {known}")
+        return dict(cls.variants[variant])
 
     def initial_state(self) -> State:
         """The position every game of this variant starts from."""

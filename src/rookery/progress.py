@@ -1,8 +1,7 @@
-"""A progress bar for one native call."""
+"""Progress for people: the console it goes to, and a bar for one native call."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +9,11 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress
 
 from rookery._native import Control
+
+
+def console(stderr: bool = True) -> Console:
+    """A console that prints text as it is: square brackets in paths and names are no markup."""
+    return Console(stderr=stderr, markup=False, highlight=False)
 
 
 class _Watch(Progress):
@@ -26,7 +30,8 @@ class _Watch(Progress):
 @contextmanager
 def watching(label: str, control: Control, total: int) -> Iterator[None]:
     """Show `control.done` of `total` on a terminal while the body runs."""
-    with _Watch(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as watch:
+    terminal = console()
+    with _Watch(console=terminal, transient=True, disable=not terminal.is_terminal) as watch:
         watch.control = control
         watch.add_task(label, total=total)
         yield

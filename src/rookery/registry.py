@@ -1,35 +1,69 @@
-"""Games by name."""
+"""Games, methods and agents by name.
+
+A game is named by its registered name, or as `FILE.py`, `FILE.py:Class` or `package.module:Class`. An agent is named
+
+- `METHOD` or `METHOD:SETTINGS`, such as `mcts:simulations=500` or `td:depth=5`;
+- `METHOD:PATH`, the folder of a run or a model file, short for `METHOD:path=PATH`; with settings before it,
+  `METHOD:depth=5,path=PATH`: everything after `path=` is the path, whatever it contains;
+- by the folder of a run alone, such as `runs/mine`;
+- `FILE.py`, `FILE.py:Class` or `package.module:Class` for a class of your own; `FILE.py:Class:depth=3` has settings.
+
+Games in folders of `rookery.games` are found by themselves. `register` adds your own, and installed packages add theirs
+through the entry points `rookery.games`, `rookery.methods` and `rookery.agents`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, MutableMapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, TypeVar
 
-from rookery import games
-from rookery.game import Game
+from rookery import games, user_code
+from rookery.agents import Agent, as_agent
+from rookery.game import Game, State
+from rookery.method import Method, Solution, filled, suggestion
+from rookery.run import INFO, Run
+
+# Games
 
 
 class _Games(MutableMapping[str, type[Game]]):
-    """Every game by name. A game that ships is imported when it is first asked for."""
+    """Games by name. One that ships or comes with another package is imported when it is first asked for."""
 
     def __init__(self) -> None:
         folders = [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
         self._found: dict[str, type[Game] | str] = {
             folder.replace("_", "-"): f"{games.__name__}.{folder}" for folder in folders
         }
+        self._complete = False
 
     def __getitem__(self, name: str) -> type[Game]:
+        if name not in self._found:
+            self._add_installed()
         found = self._found[name]
         if isinstance(found, str):
             found = self._found[name] = importlib.import_module(found).GAME
         return found
 
+    def _add_installed(self) -> None:
+        if not self._complete:
+            self._complete = True
+            for entry in entry_points(group="rookery.games"):
+                self._found.setdefault(entry.name, entry.load())
+
     def __iter__(self) -> Iterator[str]:
+        self._add_installed()
         return iter(self._found)
 
     def __len__(self) -> int:
+        self._add_installed()
         return len(self._found)
 
     def __setitem__(self, name: str, game: type[Game]) -> None:
@@ -43,13 +77,11 @@ GAMES = _Games()
 """Every game by name. Add your own with `register`."""
 
 
-def register(game: type[Game]) -> type[Game]:
-    """Make a game known by its name to everything that takes names; usable as a class decorator."""
-    GAMES[game.name] = game
-    return game
+def _is_game(kind: type) -> bool:
+    return issubclass(kind, Game)
 
 
-def load(name: str, variant: str | None = None, **options: Any) -> Game:
+def load(name: str | Game, variant: str | None = None, **options: Any) -> Game:
     """A game by name, with a variant's options and then yours.
 
     >>> load("tenten", "3x3-three").num_actions
@@ -59,12 +91,268 @@ def load(name: str, variant: str | None = None, **options: Any) -> Game:
     ...
     ValueError: unknown game 'chess'; known games: ...
     """
-    if name not in GAMES:
-        raise ValueError(f"unknown game {name!r}; known games: {', '.join(GAMES)}")
-    variants = GAMES[name].variants
-    if variant is not None and variant not in variants:
-        raise ValueError(f"unknown variant {variant!r} of {name}; known variants: {', '.join(variants) or 'none'}")
-    if variant is None and variants:
-        variant = next(iter(variants))
-    settings = dict(variants[variant]) if variant is not None else {}
-    return GAMES[name](**(settings | options))
+    if isinstance(name, Game):
+        return name
+    if user_code.is_user_code(name):
+        kind = user_code.load_class(name, "game", _is_game)
+    elif name in GAMES:
+        kind = GAMES[name]
+    else:
+        raise ValueError(f"unknown game {name!r}{suggestion(name, GAMES, 'games')}")
+    return kind(**(kind.variant_options(variant) | options))
+
+
+# Methods
+
+_METHODS: dict[str | None, dict[str, Method]] = {}
+"""Registered methods, by the game they are for (None: any) and their name."""
+
+
+@cache
+def _shipped(package: str) -> dict[str, Method]:
+    """The methods in the module `methods` of a package."""
+    name = f"{package}.methods"
+    if importlib.util.find_spec(name) is None:
+        return {}
+    return {method.name: method for method in importlib.import_module(name).METHODS}
+
+
+@cache
+def _installed() -> None:
+    for group in ("rookery.methods", "rookery.agents"):
+        for entry in entry_points(group=group):
+            register(entry.load())
+
+
+def methods(game: Game) -> dict[str, Method]:
+    """The methods that fit a game, by name. A game's own method takes the place of a generic one of the same name."""
+    _installed()
+    package = type(game).__module__.rpartition(".")[0]
+    own = _shipped(package) if package.startswith(f"{games.__name__}.") else {}
+    generic = _shipped("rookery.search") | _shipped("rookery.learn") | _shipped("rookery.exact")
+    everything = generic | _METHODS.get(None, {}) | own | _METHODS.get(game.name, {})
+    return {name: method for name, method in everything.items() if method.misfit(game) is None}
+
+
+def method(name: str, game: Game) -> Method:
+    """A method by name; ValueError if it is unknown or does not fit the game."""
+    known = methods(game)
+    if name in known:
+        return known[name]
+    raise ValueError(f"unknown method {name!r} for {game.name}{suggestion(name, known, 'methods')}")
+
+
+def learners(game: Game) -> dict[str, Method]:
+    """The methods that can be trained on a game."""
+    return {name: method for name, method in methods(game).items() if method.kind == "learn"}
+
+
+@dataclass(frozen=True)
+class _NoOptions:
+    """A class of a user's takes its settings as keywords."""
+
+
+class _AgentMethod(Method):
+    """A user's class of agents, registered under a name."""
+
+    kind = "search"
+
+    def __init__(self, player: type) -> None:
+        self.player = player
+        self.name = getattr(player, "name", None) or re.sub(r"(?<!^)(?=[A-Z])", "-", player.__name__).lower()
+        self.game = getattr(player, "game", None)
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return as_agent(user_code.new(self.player, game=game))
+
+
+Thing = TypeVar("Thing")
+
+
+def register(thing: Thing) -> Thing:
+    """Make a game, a method or an agent known by its name to everything that takes names.
+
+    Usable as a class decorator on a `Game`, on a `Method`, and on any class with a method `choose`, which is named by
+    its attribute `name` or after the class.
+    """
+    if isinstance(thing, type) and issubclass(thing, Game):
+        GAMES[thing.name] = thing
+        return thing
+    if isinstance(thing, type) and issubclass(thing, Method):
+        found: Method = thing()
+    elif isinstance(thing, Method):
+        found = thing
+    elif isinstance(thing, type) and callable(getattr(thing, "choose", None)):
+        found = _AgentMethod(thing)
+    else:
+        raise ValueError(f"a game, a method or a class with a method choose can be registered, not {thing!r}")
+    _METHODS.setdefault(found.game, {})[found.name] = found
+    return thing
+
+
+def register_file(file: Path | str) -> list[str]:
+    """Register every game, method and agent that a file defines; returns their names."""
+    module = user_code.load_file(Path(file))
+    found = user_code.classes_in(module, _can_register)
+    if not found:
+        raise ValueError(f"{file} defines no game, agent or method; see docs/adding-a-game.md")
+    for kind in found:
+        if not (issubclass(kind, Game) and kind.name in GAMES):
+            register(kind)
+    return [kind.__name__ for kind in found]
+
+
+def _can_register(kind: type) -> bool:
+    return issubclass(kind, (Game, Method)) or (callable(getattr(kind, "choose", None)) and kind is not Agent)
+
+
+# Agents
+
+
+def agent_names(game: Game, ready: bool = False) -> list[str]:
+    """The agents that can play a game, by name; with `ready` only those that need no training first.
+
+    >>> "oracle" in agent_names(load("tenten"), ready=True)
+    False
+    >>> "oracle" in agent_names(load("tenten", "4x4-seven"), ready=True)
+    True
+    """
+    return [name for name, method in methods(game).items() if not ready or method.unready(game) is None]
+
+
+def split_name(name: str) -> tuple[str, dict[str, str]]:
+    """The method and the settings in an agent's name.
+
+    >>> split_name("td:depth=5,path=runs/a,b=c")
+    ('td', {'depth': '5', 'path': 'runs/a,b=c'})
+    >>> split_name("td:C:/odd, path")
+    ('td', {'path': 'C:/odd, path'})
+    """
+    base, _, rest = name.partition(":")
+    settings: dict[str, str] = {}
+    while rest:
+        match = re.match(r"([a-z_]+)=", rest)
+        if match is None:
+            settings["path"] = rest
+            break
+        if match[1] == "path":
+            settings["path"] = rest[5:]
+            break
+        value, _, rest = rest[match.end() :].partition(",")
+        settings[match[1]] = value
+    return base, settings
+
+
+def agent(name: Any, game: Game | str | None = None, path: Path | str | None = None) -> Agent:
+    """An agent by name, from the folder of a run, or around an object of yours that can `choose`.
+
+    The name's forms are described at the top of this module. `path` is a run's folder or a model file.
+
+    >>> game = load("tenten", "3x3-three")
+    >>> state = game.parse_state("##./#.#/.## 1x1")
+    >>> state.action_name(agent("mcts:simulations=200", game).choose(state)) in {"1x1@r1c3", "1x1@r2c2", "1x1@r3c1"}
+    True
+    """
+    if isinstance(name, Run):
+        name, game = str(name.folder), game or _game_of(name)
+    if isinstance(game, str):
+        game = load(game)
+    if not isinstance(name, (str, Path)):
+        return as_agent(user_code.new(name, game=game) if isinstance(name, type) else name)
+    name = str(name)
+    if game is not None:
+        base, settings = split_name(name)
+        if base in (known := methods(game)):
+            return _from_method(known[base], game, settings, path)
+    if (Path(name) / INFO).is_file():
+        run = Run.open(name)
+        game = game or _game_of(run)
+        return _from_method(method(run.info["method"], game), game, {}, name)
+    spec, _, rest = name.rpartition(":") if re.search(r":[a-z_]+=", name) else (name, "", "")
+    if user_code.is_user_code(spec):
+        kind = user_code.load_class(spec, "agent", lambda kind: callable(getattr(kind, "choose", None)))
+        settings = {key: _plain(value) for key, value in split_name(f"x:{rest}")[1].items()}
+        try:
+            return as_agent(user_code.new(kind, game=game, **settings))
+        except TypeError as error:
+            raise ValueError(f"{spec} cannot be made with the settings {rest!r}: {error}") from None
+    if game is None:
+        raise ValueError(f"the agent {name!r} needs a game")
+    raise ValueError(f"unknown agent {base!r} for {game.name}{suggestion(base, agent_names(game), 'agents')}")
+
+
+def _from_method(method: Method, game: Game, settings: dict[str, str], path: Path | str | None) -> Agent:
+    settings = dict(settings)
+    given = settings.pop("path", None) or path
+    if given is not None and "path" in (field for field in getattr(method.Options, "__dataclass_fields__", {})):
+        settings["path"] = str(given)
+        given = None
+    options = filled(method.Options, settings, what=f"the agent {method.name!r}")
+    if given is None and method.kind == "learn" and (reason := method.unready(game)):
+        raise ValueError(
+            f"{method.name} {reason}; train it with `rookery train {game.name} {method.name}` and name the folder as "
+            f"{method.name}:FOLDER"
+        )
+    return method.agent(game, options, None if given is None else model_file(Path(given), method, game))
+
+
+def model_file(path: Path, method: Method, game: Game) -> Path:
+    """The model in a run's folder, or the file itself."""
+    if (path / INFO).is_file():
+        run = Run.open(path)
+        trainer = method.trained_by or method.name
+        if run.info["game"] != game.name or run.info["method"] != trainer:
+            raise ValueError(f"{path} holds {run.info['method']} of {run.info['game']}, not {trainer} of {game.name}")
+    found = path / method.model if path.is_dir() else path
+    if not found.exists():
+        raise ValueError(
+            f"there is no model in {path}; `rookery train {game.name} {method.trained_by or method.name}` writes one"
+        )
+    return found
+
+
+def _plain(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _game_of(run: Run) -> Game:
+    return load(run.info["game"], **run.info["options"])
+
+
+def strongest(game: Game) -> str:
+    """The agent to meet if nothing is chosen: the game's own best, else a general search."""
+    known = agent_names(game, ready=True)
+    return next(name for name in ("best", "oracle", "mcts", "random") if name in known)
+
+
+# Exact answers
+
+
+def solvers(game: Game) -> Iterable[Method]:
+    """The methods that solve positions of a game exactly."""
+    return [method for method in methods(game).values() if method.kind == "exact"]
+
+
+def solve(state: State) -> Solution:
+    """The exact value of a position, what every move is worth, and the best moves; ValueError says why there is none.
+
+    >>> state = load("endgames").parse_state("8/8/8/8/8/1K6/7R/k7 w - - 0 1")
+    >>> answer = solve(state)
+    >>> answer.text, [state.action_name(action) for action in answer.best]
+    ('White mates in 1 move', ['Rh1#'])
+    """
+    known = list(solvers(state.game))
+    if not known:
+        raise ValueError(f"no method solves {state.game.name} exactly")
+    reasons = []
+    for method in known:
+        try:
+            return method.solve(state)
+        except ValueError as error:
+            reasons.append(str(error))
+    raise ValueError("; ".join(reasons))

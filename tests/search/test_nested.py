@@ -10,13 +10,13 @@ import threading
 import pytest
 
 import rookery
-from rookery import agents
 from rookery.game import TERMINAL, Game, State, play_chance
 from rookery.games.morpion.search import shipped
+from rookery.registry import agent as load_agent
 
 
 def play(game: Game, name: str, seed: int) -> State:
-    agent, rng = agents.load(name, game), random.Random(seed)
+    agent, rng = load_agent(name, game), random.Random(seed)
     state = game.initial_state()
     play_chance(state, rng)
     while state.player() != TERMINAL:
@@ -35,7 +35,7 @@ def test_nested_agents_play_long_games(name: str, least: int) -> None:
 
 def test_a_search_is_followed_to_its_end() -> None:
     game = rookery.load("morpion", "4T")
-    agent = agents.load("nrpa:level=1", game)
+    agent = load_agent("nrpa:level=1", game)
     state, rng = game.initial_state(), random.Random(1)
     agent.choose(state, rng)
     foreseen = agent.plan[state.key()][1]  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ def test_a_search_is_followed_to_its_end() -> None:
 def test_another_game_is_searched_anew() -> None:
     """Else all games of a match would be the first one again."""
     game = rookery.load("morpion", "4D")
-    agent = agents.load("nrpa:level=1", game)
+    agent = load_agent("nrpa:level=1", game)
     states = []
     for seed in (1, 2, 1):
         state, rng = game.initial_state(), random.Random(seed)
@@ -68,7 +68,7 @@ def test_the_best_agent_searches_where_it_knows_nothing() -> None:
     game = rookery.load("morpion", "4D", board=10)
     assert play(game, "best", 0).returns()[0] > 24
     state = rookery.load("morpion", "4D").initial_state()
-    agent = agents.load("best", state.game)
+    agent = load_agent("best", state.game)
     known = agent.choose(state, random.Random(0))
     other = next(action for action in state.legal_actions() if action != known)
     state.apply(other)
@@ -79,7 +79,7 @@ def test_values_are_the_best_returns_found_after_each_move() -> None:
     state = shipped("4D").game.initial_state()
     for action in shipped("4D").moves[:32]:
         state.apply(action)
-    agent = agents.load("nrpa:level=2", state.game)
+    agent = load_agent("nrpa:level=2", state.game)
     values = agent.values(state)
     assert set(values) == set(state.legal_actions())
     assert max(values.values()) == 35  # optimal
@@ -95,12 +95,12 @@ def test_other_games_of_one_player(game: Game) -> None:
 
 def test_not_for_two_players() -> None:
     with pytest.raises(ValueError, match="unknown agent 'nrpa' for checkers"):
-        agents.load("nrpa", rookery.load("checkers"))
+        load_agent("nrpa", rookery.load("checkers"))
 
 
 def test_ctrl_c_is_not_swallowed() -> None:
     state = rookery.load("morpion").initial_state()
-    agent = agents.load("nrpa:level=5", state.game)
+    agent = load_agent("nrpa:level=5", state.game)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -15,10 +15,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import rookery
-from rookery import agents
 from rookery.games.endgames.tables import tables
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.puzzles import STUCK
+from rookery.registry import agent as load_agent
+from rookery.registry import agent_names
 from rookery.web import plays
 from rookery.web.pool import Pool, TooLong
 from tests.web.conftest import Server, events
@@ -36,7 +37,7 @@ def test_values_are_the_agents_own(client: TestClient) -> None:
     [thought] = think(client, view, "oracle")
     game = rookery.load("solitaire-chess")
     state = game.parse_state(position)
-    expected = agents.load("oracle", game).explain(state)
+    expected = load_agent("oracle", game).explain(state)
     assert {row["action"]: row["value"] for row in thought["values"]} == expected.values
     assert thought["reasons"] == expected.reasons
     assert thought["name"] == state.action_name(expected.action)
@@ -252,4 +253,4 @@ def test_every_offered_agent_is_known() -> None:
         game = rookery.load(name)
         for agent in plays.offered_agents(game):
             assert plays.check_agent(agent, game) == agent
-        assert {agent.split(":")[0] for agent in plays.offered_agents(game)} == set(agents.ready(game))
+        assert {agent.split(":")[0] for agent in plays.offered_agents(game)} == set(agent_names(game, ready=True))

@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import rookery
-from rookery import agents
 from rookery.cli import COMMANDS
+from rookery.registry import agent as load_agent
 from rookery.web import recipes
 from rookery.web.app import create_app
 from rookery.web.runs import read_curve, shown_command
@@ -81,7 +81,7 @@ def test_what_a_run_trained_can_be_played_with(client: TestClient, folder: Path)
     answer = client.post(f"/api/plays/{view['id']}/think", json={"agent": row["agent"]}).text
     *_, thought = conftest.events(answer)  # after signs of life on a slow machine
     game = rookery.load("tenten", "3x3-three")
-    mine = agents.load("linear", game, folder / "runs" / "web" / run)
+    mine = load_agent("linear", game, folder / "runs" / "web" / run)
     state = game.parse_state("##./#.#/.## 1x1")
     assert {move["action"]: move["value"] for move in thought["values"]} == pytest.approx(mine.values(state))
     *_, reply = conftest.events(client.post(f"/api/plays/{view['id']}/reply", json={}).text)

@@ -265,9 +265,9 @@ ROOKERY_BIND(checkers, 2) {
             if (games < 0 || games > 100'000'000) throw nb::value_error("the number of games must be 0 to 10^8");
             if (repetitions < 1) throw nb::value_error("the number of repetitions must be at least 1");
             MatchSettings settings{Fallback::kRandom, voting, training, repetitions};
-            if (fallback == "psv") settings.fallback = Fallback::kVoting;
+            if (fallback == "voting") settings.fallback = Fallback::kVoting;
             if (fallback == "keep-training") settings.fallback = Fallback::kKeepTraining;
-            if (fallback == "psv" && !voting) throw nb::value_error("the fallback psv needs the votes");
+            if (fallback == "voting" && !voting) throw nb::value_error("the fallback voting needs the votes");
             std::vector<MatchGame> played(games);
             ControlOrNone call(given);
             interruptible(call.control, [&] {

@@ -35,6 +35,16 @@ ROOKERY_BIND(endgames, 2) {
         .def_prop_ro("q", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).q()); })
         .def_prop_ro("best", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).best()); })
         .def(
+            "values",
+            [](const PerfectLearner& self, const Handle<State>& state) {
+                const Position& p = state.state.position();
+                if (!self.covers(p)) throw nb::value_error("the learner knows another endgame");
+                std::vector<std::pair<Action, float>> found;
+                self.values(p, [&](Action action, float value) { found.emplace_back(action, value); });
+                return found;
+            },
+            "state"_a, "Every legal action with its value for the side to move.")
+        .def(
             "restore",
             [](PerfectLearner& self, Floats q, Floats best, std::uint32_t rounds) {
                 self.restore({q.data(), q.data() + q.size()}, {best.data(), best.data() + best.size()}, rounds);

@@ -119,6 +119,21 @@ public:
         return sum;
     }
 
+    bool covers(const Position& p) const { return index_.covers(p); }
+
+    // Calls visit(action, value) for every legal action of a position, valued for the side to move.
+    template <class Visit>
+    void values(const Position& p, Visit&& visit) const {
+        for_each_action(p, legal_moves(p), [&](Action action) {
+            const Position next = after(p, action);
+            if (p.strong_to_move()) {
+                visit(action, least_best_move(next, best_));
+            } else {
+                visit(action, index_.covers(next) ? -best_[index_.of(next)] : 0.0f);
+            }
+        });
+    }
+
 private:
     struct Start {
         std::uint32_t number;

@@ -1,96 +1,150 @@
-"""The command line: one file a game for what only that game has, `general` for the rest, `base` for what all share."""
+"""The command line. A command's module is imported only when the command is asked for.
+
+Commands for every game are in this package; what only one game has is in the `commands` module of its folder, as a
+dictionary `COMMANDS` from verbs to the game's own form of them.
+"""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
-from typing import NoReturn
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import tyro
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rookery.cli.base import Answer, Command
 
-from rookery import __version__
-from rookery.cli import general, play, serve
-from rookery.cli.base import Answer, Command, Commands
-from rookery.games.checkers import commands as checkers
-from rookery.games.checkers import strong_commands as checkers_strong
-from rookery.games.endgames import commands as endgames
-from rookery.games.morpion import commands as morpion
-from rookery.games.morpion import train_commands as morpion_train
-from rookery.games.solitaire_chess import commands as solitaire_chess
-from rookery.games.tenten import commands as tenten
-from rookery.games.tenten import train_commands as tenten_train
+GROUPS = {
+    "Start here": ("games", "play", "serve", "show", "explain"),
+    "Solve": ("solve", "hint", "search", "generate", "verify"),
+    "Learn and compare": ("train", "arena", "evaluate", "reproduce"),
+}
+"""The commands as the help shows them; those not named here come last."""
 
-COMMANDS: Commands = {}
-for _file in (
-    general,
-    play,
-    serve,
-    solitaire_chess,
-    checkers,
-    checkers_strong,
-    endgames,
-    morpion,
-    morpion_train,
-    tenten,
-    tenten_train,
-):
-    for _name, _command in _file.COMMANDS.items():
-        if isinstance(_command, dict):
-            _forms = COMMANDS.setdefault(_name, {})
-            assert isinstance(_forms, dict)
-            _forms.update(_command)
-        else:
-            COMMANDS[_name] = _command
+GENERIC = {
+    "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
+    "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
+    "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"), "train": ("train", "train"),
+}  # fmt: skip
+"""The commands for every game: their module in this package and their function."""
+
+_HERE = Path(__file__).parent
+_GAMES = _HERE.parent / "games"
+
+
+@cache
+def _source(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _sentence(file: Path, function: str) -> str:
+    """The first line of a function's docstring, read without importing anything."""
+    for node in _source(file).body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            return (ast.get_docstring(node) or "").partition("\n")[0]
+    return ""
+
+
+@cache
+def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
+    """By verb and game: the module of the game's own form of a command, and its first sentence."""
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for file in sorted(_GAMES.glob("*/commands.py")):
+        folder = file.parent.name
+        for node in _source(file).body:
+            names = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            if not any(isinstance(name, ast.Name) and name.id == "COMMANDS" for name in names):
+                continue
+            assert isinstance(node, (ast.Assign, ast.AnnAssign))
+            assert isinstance(node.value, ast.Dict)
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                assert isinstance(key, ast.Constant)
+                assert isinstance(value, ast.Name)
+                module = f"rookery.games.{folder}.commands"
+                found.setdefault(str(key.value), {})[folder.replace("_", "-")] = module, _sentence(file, value.id)
+    return found
+
+
+def names() -> list[str]:
+    """Every command, in the order of the help."""
+    known = [*GENERIC, *(verb for verb in game_commands() if verb not in GENERIC)]
+    grouped = [name for group in GROUPS.values() for name in group if name in known]
+    return grouped + [name for name in known if name not in grouped]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit: 0 when it went well, 2 with one sentence when the input was wrong."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help"):
-        _help(Console())
+        print(help_text())
         sys.exit(0)
     if words[0] == "--version":
+        from rookery import __version__
+
         print(f"rookery {__version__}")
         sys.exit(0)
-    name, command, rest = _find(words)
     try:
-        answer = tyro.cli(command, prog=f"rookery {name}", args=rest)
-        _print(answer, "--json" in rest)
+        answer = run(words)
     except (ValueError, OSError) as error:
         _fail(" ".join(str(error).split()))
+    except RecursionError:
+        _fail("the position is nested too deeply")
     except KeyboardInterrupt:
         print("rookery: interrupted", file=sys.stderr)
         sys.exit(130)
     sys.exit(answer.exit_code)
 
 
+def run(words: list[str]) -> Answer:
+    """Run a command and print its answer."""
+    name, command, rest = _find(words)
+    import tyro
+
+    answer: Answer = tyro.cli(command, prog=f"rookery {name}", args=rest)
+    _print(answer, "--json" in rest)
+    return answer
+
+
 def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     """The command's full name, its function, and the arguments."""
-    name, rest = words[0], words[1:]
-    if name not in COMMANDS:
-        _fail(f"unknown command {name!r}; known commands: {', '.join(COMMANDS)}")
-    command = COMMANDS[name]
-    if not isinstance(command, dict):
-        return name, command, rest
-    if not rest or rest[0] in ("-h", "--help"):
-        _help(Console(), name)
+    verb, rest = words[0], words[1:]
+    if verb not in names():
+        near = get_close_matches(verb, names(), 1)
+        _fail(f"unknown command {verb!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"))
+    forms = game_commands().get(verb, {})
+    asks_help = not rest or rest[0] in ("-h", "--help")
+    if verb == "train":
+        return importlib.import_module("rookery.cli.train").find(rest)
+    if forms and asks_help:
+        print(_forms_text(verb))
         sys.exit(0 if rest else 2)
-    if rest[0] not in command:
-        _fail(f"unknown form {rest[0]!r} of {name!r}; known forms: {', '.join(command)}")
-    return f"{name} {rest[0]}", command[rest[0]], rest[1:]
+    if forms and rest[0] in forms:
+        command = importlib.import_module(forms[rest[0]][0]).COMMANDS[verb]
+        return f"{verb} {rest[0]}", command, rest[1:]
+    if verb not in GENERIC:
+        near = get_close_matches(rest[0], forms, 1)
+        known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(forms)}"
+        _fail(f"there is no {verb!r} for {rest[0]!r}; {known}")
+    module, function = GENERIC[verb]
+    return verb, getattr(importlib.import_module(f"rookery.cli.{module}"), function), rest
 
 
 def _print(answer: Answer, as_json: bool) -> None:
-    if not isinstance(answer.data, dict):
-        for row in answer.data:
+    if as_json or answer.show is None:
+        rows = [answer.data] if isinstance(answer.data, dict) else answer.data
+        for row in rows:
             print(json.dumps(row), flush=True)
-    elif as_json or answer.show is None:
-        print(json.dumps(answer.data))
     else:
-        answer.show(Console())
+        from rookery.progress import console
+
+        answer.show(console(stderr=False))
 
 
 def _fail(sentence: str) -> NoReturn:
@@ -98,13 +152,41 @@ def _fail(sentence: str) -> NoReturn:
     sys.exit(2)
 
 
-def _help(console: Console, only: str | None = None) -> None:
-    console.print("Rookery: programs learn board games and puzzles, and you see how far from perfect they are.\n")
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, command in COMMANDS.items():
-        forms = {f"{name} {form}": f for form, f in command.items()} if isinstance(command, dict) else {name: command}
-        for full_name, function in forms.items():
-            if only in (None, name):
-                table.add_row(f"  rookery {full_name}", (function.__doc__ or "").splitlines()[0])
-    console.print(table)
-    console.print("\nEvery command explains itself with --help, and prints one JSON object with --json.")
+def _rows(rows: Sequence[tuple[str, str]]) -> str:
+    """Names and sentences in two columns that fit the terminal."""
+    width = max(40, shutil.get_terminal_size().columns)
+    left = max(len(name) for name, _ in rows) + 4
+    lines = []
+    for name, sentence in rows:
+        wrapped = textwrap.wrap(sentence, width - left) or [""]
+        lines += [f"  {name:<{left - 2}}{wrapped[0]}", *(" " * left + more for more in wrapped[1:])]
+    return "\n".join(lines)
+
+
+def help_text() -> str:
+    """What `rookery --help` prints."""
+    everything = names()
+    grouped = [name for group in GROUPS.values() for name in group]
+    groups: dict[str, Any] = GROUPS | {"More": [name for name in everything if name not in grouped]}
+    parts = ["Rookery: programs learn board games and puzzles, and you see how far from perfect they are."]
+    for title, group in groups.items():
+        rows = [(name, _about(name)) for name in group if name in everything]
+        parts.append(f"{title}\n{_rows(rows)}")
+    parts.append("Every command explains itself with --help, takes --seed, and prints one JSON object with --json.")
+    return "\n\n".join(parts)
+
+
+def _about(name: str) -> str:
+    if name in GENERIC:
+        module, function = GENERIC[name]
+        return _sentence(_HERE / f"{module}.py", function)
+    forms = game_commands()[name]
+    [(_, sentence), *_] = forms.values()
+    return f"{sentence} ({', '.join(forms)})"
+
+
+def _forms_text(verb: str) -> str:
+    rows = [(f"rookery {verb} {game}", sentence) for game, (_, sentence) in game_commands()[verb].items()]
+    if verb in GENERIC:
+        rows.append((f"rookery {verb} GAME", _about(verb)))
+    return f"{_rows(rows)}\n\nEvery form explains itself with --help."

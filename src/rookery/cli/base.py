@@ -7,15 +7,19 @@ standard output itself, so that `--json` gives one JSON object and nothing else;
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
+from rich.table import Table
 from tyro.conf import Positional
 
 from rookery.game import Game, State
+from rookery.progress import console
+
+MAX_SEED = 2**62
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class Common:
     """Every result can be remade from its seed."""
     json: bool = False
     """Print one JSON object on standard output and nothing else there."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < MAX_SEED:
+            raise ValueError(f"the seed must be from 0 to 2^62 - 1, and is {self.seed}")
 
 
 Options = Annotated[Common, tyro.conf.arg(name="")]
@@ -34,24 +42,47 @@ GameName = Annotated[str, Positional, tyro.conf.arg(metavar="GAME")]
 @dataclass(frozen=True)
 class Answer:
     data: dict[str, Any] | Iterator[dict[str, Any]]
-    """One JSON object, or many, one a line."""
+    """One JSON object, or many, one per line."""
     show: Callable[[Console], None] | None = None
     """How a person sees it; None prints the JSON."""
     exit_code: int = 0
 
 
 Command = Callable[..., Answer]
-Commands = dict[str, "Command | dict[str, Command]"]
-"""By name; a dictionary inside holds the command's forms, such as `solve tenten` and `solve endgames`."""
+Commands = dict[str, Command]
+"""A game's own commands, by verb."""
 
 
 def progress() -> Console:
     """Where progress and remarks go while a command works."""
-    return Console(stderr=True)
+    return console()
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A table that stays readable at 80 columns: numbers on the right, words whole."""
+    numeric = [
+        all(isinstance(row[i], (int, float)) or row[i] in (None, "", "-") for row in rows) for i in range(len(columns))
+    ]
+    result = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, right in zip(columns, numeric, strict=True):
+        result.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        result.add_row(*(_cell(value) for value in row))
+    return result
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return "" if value is None else str(value)
 
 
 def positions_from_stdin(game: Game) -> Iterator[tuple[str, State]]:
-    """One position a line; an error names the line."""
+    """One position per line; an error names the line."""
     for number, line in enumerate(sys.stdin, 1):
         text = line.strip()
         if not text:

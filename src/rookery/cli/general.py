@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from tyro.conf import Positional
 
-from rookery import agents
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
 from rookery.game import CHANCE, State
-from rookery.registry import GAMES, load
+from rookery.registry import GAMES, agent_names, load
 from rookery.search import perft as count_sequences
 from rookery.studies import SIZES, STUDIES
 from rookery.studies.runner import run_studies
@@ -26,7 +25,7 @@ def games(*, common: Options = DEFAULTS) -> Answer:
     rows: list[dict[str, Any]] = []
     for name in GAMES:
         game = load(name)
-        rows.append({"name": name, "variants": list(game.variants), "methods": agents.names(game)})
+        rows.append({"name": name, "variants": list(game.variants), "methods": agent_names(game)})
 
     def show(console: Console) -> None:
         table = Table("game", "variants (the first is the default)", "agents")

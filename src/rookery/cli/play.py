@@ -14,7 +14,8 @@ from rich.progress import Progress
 from rich.table import Table
 from tyro.conf import Positional
 
-from rookery import agents, arena
+from rookery import arena
+from rookery.agents import Explanation
 from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
 from rookery.files import write_text
 from rookery.game import TERMINAL, Game, State, play_chance
@@ -22,7 +23,8 @@ from rookery.games.endgames.rules import Endgames
 from rookery.games.endgames.tables import start_to_practise
 from rookery.games.morpion.picture import picture
 from rookery.games.morpion.rules import MorpionState
-from rookery.registry import load
+from rookery.registry import agent as load_agent
+from rookery.registry import agent_names, load
 from rookery.statistics import bootstrap_interval, wilson_interval
 
 
@@ -46,7 +48,7 @@ def play(
         position: Where to start, in the game's text form; drawn with `--seed` if not given, an endgame won for you.
     """
     rules = load(game, variant)
-    helper = agents.load(agent or _strongest(rules), rules)
+    helper = load_agent(agent or _strongest(rules), rules)
     rng = random.Random(common.seed)
     state = rules.parse_state(position) if position else _start(rules, rng)
     console = progress()
@@ -100,7 +102,7 @@ def _start(game: Game, rng: random.Random) -> State:
 
 
 def _strongest(game: Game) -> str:
-    return "best" if "best" in agents.names(game) else "mcts"
+    return "best" if "best" in agent_names(game) else "mcts"
 
 
 def _ask(console: Console) -> str:
@@ -153,9 +155,9 @@ def explain(
         svg: Folder for drawings of the position and of what the reasons speak of.
     """
     rules = load(game, variant)
-    asked = agents.load(agent, rules)
+    asked = load_agent(agent, rules)
 
-    def answer(state: State) -> tuple[dict[str, Any], agents.Explanation]:
+    def answer(state: State) -> tuple[dict[str, Any], Explanation]:
         if state.player() < 0:
             raise ValueError(f"there is nothing to choose in {state}")
         why = asked.explain(state)

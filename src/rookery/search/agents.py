@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rookery._native import Control
-from rookery.agent import Agent
+from rookery.agents import Agent
 from rookery.game import TERMINAL, State
 from rookery.search import mcts, minimax, nmcs, nrpa
 

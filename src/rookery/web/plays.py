@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rookery import agents
 from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
 from rookery.games import records
 from rookery.games.checkers.rules import parse_pdn
 from rookery.games.morpion.rules import MorpionState
-from rookery.registry import GAMES, load
+from rookery.registry import GAMES, agent_names, load
 from rookery.web import words
 from rookery.web.store import Play
 
@@ -38,8 +37,8 @@ def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     if name in trained:
         return name
     base, _, settings = name.partition(":")
-    if base not in agents.names(game):
-        raise ValueError(f"unknown agent {base[:40]!r} for {game.name}; known agents: {', '.join(agents.names(game))}")
+    if base not in agent_names(game):
+        raise ValueError(f"unknown agent {base[:40]!r} for {game.name}; known agents: {', '.join(agent_names(game))}")
     for part in settings.split(",") if settings else ():
         if not _SETTING.fullmatch(part) or part.startswith("path="):
             raise ValueError(f"settings of an agent are written name=number, not {part[:40]!r}")
@@ -64,7 +63,7 @@ PRESETS = {
 
 def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
     """Agents to choose from in this variant, the strongest first where it is known, those that runs trained last."""
-    known = agents.ready(game)
+    known = agent_names(game, ready=True)
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
@@ -257,7 +256,7 @@ def view(play: Play, trained: Collection[str] = ()) -> dict[str, Any]:
         "history": history,
         "svg": board(state, now.last),
         "agents": offered_agents(game, trained),
-        "exact": "oracle" in agents.ready(game),
+        "exact": "oracle" in agent_names(game, ready=True),
     }
 
 

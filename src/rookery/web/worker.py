@@ -18,7 +18,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rookery import agents
 from rookery.agents import Agent, Explanation
 from rookery.game import Overlay, State
 from rookery.games.endgames import tables as exact_endgames
@@ -26,6 +25,8 @@ from rookery.games.endgames.rules import Endgames, EndgamesState
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.puzzles import LEVELS, STUCK, hints, make_puzzles, make_solo_puzzles
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+from rookery.registry import agent as load_agent
+from rookery.registry import agent_names
 from rookery.web.own_games import load_games
 from rookery.web.plays import replay, rules
 from rookery.web.store import Play
@@ -36,7 +37,7 @@ Row = dict[str, Any]
 @lru_cache(maxsize=32)
 def _agent(name: str, game: str, variant: str | None, folder: str | None = None, seconds: float = 0) -> Agent:
     """An agent by name, or one of a run: `seconds` tells what it was before the run went on from what it is now."""
-    return agents.load(name, rules(game, variant), Path(folder) if folder else None)
+    return load_agent(name, rules(game, variant), Path(folder) if folder else None)
 
 
 def _asked(name: str, request: Row) -> Agent:
@@ -127,7 +128,7 @@ def hint(request: Row) -> Iterator[Row]:
 
 def _helper(request: Row, state: State) -> Explanation:
     """What the first of the strongest agents says that can answer here."""
-    known = agents.names(state.game)
+    known = agent_names(state.game)
     for name in ("oracle", "best"):
         if name in known:
             with contextlib.suppress(ValueError, OSError):

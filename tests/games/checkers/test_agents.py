@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from rookery import agents
 from rookery.arena import play_match
 from rookery.games.checkers.agents import MODELS, QTableAgent, draw_vote
 from rookery.games.checkers.q_learning import QTable, Vote
 from rookery.games.checkers.rules import Checkers, CheckersState, encode_action, parse_action
+from rookery.registry import agent as load_agent
 
 GAME = Checkers()
 UNKNOWN = GAME.parse_state("B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29")
 
 
-@pytest.mark.parametrize("name", ["q-table", "psv", "psv:symmetries=4", "q-table:fallback=keep-training"])
+@pytest.mark.parametrize("name", ["q-learning", "voting", "voting:symmetries=4", "q-learning:fallback=keep-training"])
 @pytest.mark.parametrize("state", [GAME.initial_state(), UNKNOWN])
 def test_agents_value_and_explain_every_legal_move(name: str, state: CheckersState) -> None:
-    agent = agents.load(name, GAME)
+    agent = load_agent(name, GAME)
     why = agent.explain(state)
     assert set(why.values) == set(agent.values(state)) == set(state.legal_actions())
     assert why.values[why.action] == max(why.values.values())
@@ -34,21 +34,21 @@ def test_the_shipped_table_plays_its_values() -> None:
     values = QTable.load(MODELS / "q-table.npz").values(state)
     assert values is not None
     assert all(values.values()), "every first move was tried"
-    for name in ("q-table", "psv"):
-        assert agents.load(name, GAME).values(state) == values
+    for name in ("q-learning", "voting"):
+        assert load_agent(name, GAME).values(state) == values
 
 
 def test_psv_beats_random_and_the_plain_table_does_not() -> None:
-    random_player = agents.load("random", GAME)
-    psv = play_match(GAME, agents.load("psv", GAME), random_player, 120, 1)
-    plain = play_match(GAME, agents.load("q-table", GAME), random_player, 120, 1)
+    random_player = load_agent("random", GAME)
+    psv = play_match(GAME, load_agent("voting", GAME), random_player, 120, 1)
+    plain = play_match(GAME, load_agent("q-learning", GAME), random_player, 120, 1)
     assert psv.wins > 80
     assert plain.interval[0] < 0.55 < plain.interval[1] + 0.1
     assert psv.wins > plain.wins
 
 
 def test_psv_names_those_who_voted() -> None:
-    why = agents.load("psv", GAME).explain(UNKNOWN)
+    why = load_agent("voting", GAME).explain(UNKNOWN)
     name = UNKNOWN.action_name(why.action)
     titles = [drawing.title for drawing in why.drawings]
     assert [title.split(":")[0] for title in titles] == [f"for {name}"] * 2 + [f"against {name}"] * 2
@@ -85,22 +85,22 @@ def test_the_drawing_of_a_rotated_vote_lies_on_the_prior_board_as_it_was() -> No
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("psv:nowhere.npz", "there is no Q-table in nowhere.npz; `rookery train checkers q-table` writes one"),
-        ("psv:symmetries=3", "symmetries is 1"),
-        ("q-table:fallback=luck", "unknown fallback 'luck'; known fallbacks: random, psv, keep-training"),
-        ("psv:depth=3", "does not take the settings"),
+        ("voting:nowhere.npz", "there is no Q-table in nowhere.npz; `rookery train checkers q-table` writes one"),
+        ("voting:symmetries=3", "symmetries is 1"),
+        ("q-learning:fallback=luck", "unknown fallback 'luck'; known fallbacks: random, psv, keep-training"),
+        ("voting:depth=3", "does not take the settings"),
         ("dqn:nowhere", "there is no net in nowhere; `rookery train checkers dqn` writes one"),
     ],
 )
 def test_bad_names_are_refused(name: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        agents.load(name, GAME)
+        load_agent(name, GAME)
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.npz").write_bytes(b"not a table")
     with pytest.raises(ValueError, match="not a file written by Rookery, or is damaged"):
-        agents.load(f"psv:{tmp_path / 't.npz'}", GAME)
+        load_agent(f"voting:{tmp_path / 't.npz'}", GAME)
 
 
 def test_keep_training_depends_on_the_rng_only() -> None:

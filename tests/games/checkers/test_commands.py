@@ -22,23 +22,23 @@ UNKNOWN = "B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29"
 
 def test_train_resume_merge_and_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
-    trained = answer(capsys, "train", "checkers", "q-table", "--games", "200", "--out", one)
+    trained = answer(capsys, "train", "checkers", "q-learning", "--games", "200", "--out", one)
     assert trained["run"] == one
     assert trained["metrics"]["games"] == 200
-    assert set(trained["metrics"]["against_random"]) == {"random", "psv", "keep-training"}
-    assert trained["metrics"]["against_random"]["psv"]["games"] == 1000
-    answer(capsys, "train", "checkers", "q-table", "--games", "200", "--out", two, "--seed", "1")
+    assert set(trained["metrics"]["against_random"]) == {"random", "voting", "keep-training"}
+    assert trained["metrics"]["against_random"]["voting"]["games"] == 1000
+    answer(capsys, "train", "checkers", "q-learning", "--games", "200", "--out", two, "--seed", "1")
     merged = answer(capsys, "merge", "checkers", one, two, "--out", str(tmp_path / "both.npz"))
     assert max(merged["tables"]) < merged["positions"] < sum(merged["tables"])
     assert len(QTable.load(tmp_path / "both.npz")) == merged["positions"]
-    match = answer(capsys, "arena", "checkers", f"psv:{tmp_path / 'both.npz'}", "random", "--games", "10")
+    match = answer(capsys, "arena", "checkers", f"voting:{tmp_path / 'both.npz'}", "random", "--games", "10")
     assert match["games"] == 10
-    again = answer(capsys, "train", "checkers", "q-table", "--games", "200", "--out", one, "--resume")
+    again = answer(capsys, "train", "checkers", "q-learning", "--games", "200", "--out", one, "--resume")
     assert again["metrics"]["against_random"] == trained["metrics"]["against_random"]
 
 
 def test_explain_shows_and_draws_the_voters(tmp_path: Path) -> None:
-    shown = run("explain", "checkers", UNKNOWN, "--agent", "psv", "--svg", str(tmp_path))
+    shown = run("explain", "checkers", UNKNOWN, "--agent", "voting", "--svg", str(tmp_path))
     assert shown.returncode == 0, shown.stderr
     assert "known positions vote" in shown.stdout
     assert "[B]" in shown.stdout
@@ -46,7 +46,7 @@ def test_explain_shows_and_draws_the_voters(tmp_path: Path) -> None:
 
 
 def test_explain_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    data = answer(capsys, "explain", "checkers", UNKNOWN, "--agent", "psv")
+    data = answer(capsys, "explain", "checkers", UNKNOWN, "--agent", "voting")
     assert set(data) == {"action", "values", "reasons"}
     assert data["action"] in data["values"]
 
@@ -55,16 +55,16 @@ def test_explain_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "sentence"),
     [
         (
-            ["train", "checkers", "q-table", "--games", "0", "--out", "{tmp}/a"],
+            ["train", "checkers", "q-learning", "--games", "0", "--out", "{tmp}/a"],
             "the number of games must be at least 1",
         ),
-        (["train", "checkers", "q-table", "--epsilon", "2", "--out", "{tmp}/b"], "epsilon must be from 0 to 1"),
+        (["train", "checkers", "q-learning", "--epsilon", "2", "--out", "{tmp}/b"], "epsilon must be from 0 to 1"),
         (["train", "checkers", "dqn", "--steps", "0", "--out", "{tmp}/c"], "the number of steps must be at least 1"),
         (["merge", "checkers", "{tmp}/a", "--out", "{tmp}/x.npz"], "name at least two tables"),
         (["merge", "checkers", "{tmp}/no", "{tmp}/none", "--out", "{tmp}/x.npz"], "there is no Q-table in"),
-        (["explain", "checkers", "B:W1:B5", "--agent", "psv"], "a man cannot stand on its king row"),
-        (["explain", "checkers", "B:W22:B", "--agent", "psv"], "there is nothing to choose"),
-        (["explain", "checkers", "-", "--agent", "psv", "--svg", "{tmp}"], "--svg draws one position"),
+        (["explain", "checkers", "B:W1:B5", "--agent", "voting"], "a man cannot stand on its king row"),
+        (["explain", "checkers", "B:W22:B", "--agent", "voting"], "there is nothing to choose"),
+        (["explain", "checkers", "-", "--agent", "voting", "--svg", "{tmp}"], "--svg draws one position"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(
@@ -74,7 +74,7 @@ def test_bad_input_gets_one_clear_sentence(
 
 
 def test_ctrl_c_keeps_what_was_learned(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rookery", "train", "checkers", "q-table", "--games", "100000000"]
+    command = [sys.executable, "-m", "rookery", "train", "checkers", "q-learning", "--games", "100000000"]
     folder = tmp_path / "run"
     child = subprocess.Popen([*command, "--out", str(folder)], stderr=subprocess.PIPE, text=True)
     while not folder.exists() and child.poll() is None:

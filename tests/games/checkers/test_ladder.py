@@ -5,9 +5,9 @@ import re
 import pytest
 from rich.console import Console
 
-from rookery import agents
 from rookery.games.checkers import ladder as checkers_ladder
 from rookery.games.checkers.rules import Checkers
+from rookery.registry import agent as load_agent
 from rookery.studies.sizes import SIZES
 
 
@@ -21,7 +21,7 @@ def test_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkers_ladder, "RUNGS", (1, 3))
     monkeypatch.setitem(checkers_ladder.GAMES, "quick", 4)
     monkeypatch.setitem(checkers_ladder.POSITIONS, "quick", 60)
-    others = {"mine": agents.load("random", Checkers())}
+    others = {"mine": load_agent("random", Checkers())}
     scores, kept = checkers_ladder.ladder(SIZES["quick"], 3, Console(stderr=True), others)
     assert [row[0] for row in scores.rows] == ["random", *(f"minimax, depth {depth}" for depth in (1, 3))]
     for row in scores.rows:

@@ -238,7 +238,7 @@ def test_fallbacks_against_random() -> None:
     table = QTable()
     table.train(GAME, Settings(games=1000), 1)
     assert 0.38 < play_against_random(table, GAME, "random", 300, 1).wins / 300 < 0.62
-    assert play_against_random(table, GAME, "psv", 300, 1).wins / 300 > 0.62
+    assert play_against_random(table, GAME, "voting", 300, 1).wins / 300 > 0.62
     assert play_against_random(table, GAME, "keep-training", 40, 1).wins / 40 > 0.75
 
 

@@ -4,18 +4,18 @@ import random
 
 import pytest
 
-from rookery import agents
 from rookery.game import TERMINAL
 from rookery.games.checkers.database import endgames
 from rookery.games.checkers.rules import Checkers, parse_action
 from rookery.games.checkers.search import Player, play_match
 from rookery.games.checkers.strong_agents import OracleAgent, SearchAgent
+from rookery.registry import agent as load_agent
 
 GAME = Checkers()
 
 
 def search_agent(name: str) -> SearchAgent:
-    agent = agents.load(name, GAME)
+    agent = load_agent(name, GAME)
     assert isinstance(agent, SearchAgent)
     return agent
 
@@ -67,9 +67,9 @@ def test_values_choice_and_explanation_agree() -> None:
 
 def test_the_same_seed_gives_the_same_move() -> None:
     state = GAME.initial_state()
-    chosen = {agents.load("ladder:depth=1", GAME).choose(state, random.Random(seed)) for seed in range(60)}
+    chosen = {load_agent("ladder:depth=1", GAME).choose(state, random.Random(seed)) for seed in range(60)}
     assert chosen == set(state.legal_actions()), "nothing can be won in one ply, so all moves are equal"
-    again = [agents.load("ladder:depth=1", GAME).choose(state, random.Random(5)) for _ in range(3)]
+    again = [load_agent("ladder:depth=1", GAME).choose(state, random.Random(5)) for _ in range(3)]
     assert len(set(again)) == 1
 
 
@@ -82,8 +82,8 @@ def test_a_forced_win_is_seen_with_its_length() -> None:
 
 @pytest.mark.parametrize("name", ["oracle", "best:depth=2"])
 def test_perfect_play_takes_exactly_the_distance(name: str) -> None:
-    solved, agent = endgames(), agents.load(name, GAME)
-    oracle = agents.load("oracle", GAME)
+    solved, agent = endgames(), load_agent(name, GAME)
+    oracle = load_agent("oracle", GAME)
     rng = random.Random(9)
     decided = 0
     for _ in range(60):
@@ -104,7 +104,7 @@ def test_perfect_play_takes_exactly_the_distance(name: str) -> None:
 
 
 def test_the_oracle_refuses_what_it_does_not_know() -> None:
-    oracle = agents.load("oracle", GAME)
+    oracle = load_agent("oracle", GAME)
     assert isinstance(oracle, OracleAgent)
     with pytest.raises(ValueError, match="positions of up to 4 pieces are solved, and this one has 24"):
         oracle.choose(GAME.initial_state(), random.Random(0))
@@ -128,9 +128,9 @@ def test_the_oracle_refuses_what_it_does_not_know() -> None:
 )
 def test_bad_names_are_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        agents.load(name, GAME)
+        load_agent(name, GAME)
 
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        agents.load("td:nowhere", GAME)
+        load_agent("td:nowhere", GAME)

@@ -49,7 +49,7 @@ def test_speed_and_memory() -> None:
     assert 60_000 / (time.process_time() - begin) > 15_000
     assert len(table) > 3_000_000
     assert table.bytes * 3_000_000 / len(table) < 300e6
-    match = play_against_random(table, game, "psv", 1000, 1, threads=1)
+    match = play_against_random(table, game, "voting", 1000, 1, threads=1)
     assert match.seconds.sum() / (match.moves - match.known) < 0.5e-3 / 50
 
 
@@ -71,7 +71,7 @@ def test_prior_state_voting_wins_as_the_paper_says() -> None:
     """Played until one wins: 90 in 100 in the paper at 40,000 games, and the random fallback about half."""
     game = Checkers(**Checkers.variants["no-draws"])
     table, _ = checkers.train(game, 40_000, 1)
-    psv = play_against_random(table, game, "psv", 1000, 1)
+    psv = play_against_random(table, game, "voting", 1000, 1)
     assert 0.85 < psv.wins / psv.games < 0.95
     assert 0.5 < play_against_random(table, game, "random", 1000, 1).wins / 1000 < 0.65
     assert play_against_random(table, game, "keep-training", 100, 1).wins > 80, "with the right sign"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rookery import agents
 from rookery.cli import main
 from rookery.games.endgames.q_learning import QTable
 from rookery.games.endgames.rules import Endgames, to_pgn
 from rookery.games.endgames.tables import tables
+from rookery.registry import agent as load_agent
 from tests.commands import answer, check_refusal
 
 
@@ -30,7 +30,7 @@ def test_train_writes_runs_and_the_agent_plays_them(capsys: pytest.CaptureFixtur
     game = Endgames(start=fen)
     state = game.initial_state()
     run = tmp_path / "run-01"
-    agent = agents.load(f"q-learning:{run}", game)
+    agent = load_agent(f"q-learning:{run}", game)
     values = QTable.load(run / "q-table-strong.npz").values(state)
     assert values is not None
     assert agent.values(state) == values
@@ -87,7 +87,7 @@ def test_pgn_of_a_game_that_black_begins() -> None:
 def test_the_shipped_agent_mates_from_the_initial_positions_it_learned() -> None:
     for material in ("KQK", "KRK", "KBBK"):
         game = Endgames(material, fifty_move_rule=True)
-        agent = agents.load("q-learning", game)
+        agent = load_agent("q-learning", game)
         state = game.initial_state()
         table = tables(material)
         while state.player() >= 0:
@@ -99,7 +99,7 @@ def test_the_shipped_agent_mates_from_the_initial_positions_it_learned() -> None
 
 def test_an_agent_never_met_looks_one_move_ahead() -> None:
     game = Endgames("KQK")
-    agent = agents.load("q-learning", game)
+    agent = load_agent("q-learning", game)
     state = game.parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
     explanation = agent.explain(state)
     assert "never met" in explanation.reasons[0]

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 
-from rookery import agents  # noqa: E402
+from rookery.registry import agent as load_agent
 from rookery.games.morpion import zero  # noqa: E402
 from rookery.games.morpion.rules import Morpion  # noqa: E402
 
@@ -20,7 +20,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     net = zero.Net(settings)
     with torch.no_grad():
         net.policy.weight.mul_(20)
-    path = tmp_path_factory.mktemp("net") / "model.safetensors"
+    path = tmp_path_factory.mktemp("zero") / "model.safetensors"
     zero.save_model(path, net, settings, {"threshold": 50})
     return path
 
@@ -28,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_values_are_the_nets_probabilities_wherever_the_cross_lies(model: Path) -> None:
     small, unlimited = Morpion(board=16), Morpion()
     one, other = small.initial_state(), unlimited.initial_state()
-    mine, theirs = agents.load(f"net:{model}", small), agents.load(f"net:{model}", unlimited)
+    mine, theirs = load_agent(f"zero:{model}", small), load_agent(f"zero:{model}", unlimited)
     for _ in range(12):
         values, elsewhere = mine.values(one), theirs.values(other)
         names = {one.action_name(action): value for action, value in values.items()}
@@ -41,7 +41,7 @@ def test_values_are_the_nets_probabilities_wherever_the_cross_lies(model: Path) 
 
 def test_looking_ahead_shares_visits_and_explains_itself(model: Path) -> None:
     game = Morpion(board=16)
-    agent = agents.load(f"net:{model},simulations=50", game)
+    agent = load_agent(f"zero:{model},simulations=50", game)
     state = game.initial_state()
     values = agent.values(state)
     assert sum(values.values()) == pytest.approx(1)
@@ -64,18 +64,18 @@ def test_games_with_trees_are_legal(model: Path) -> None:
 
 def test_refusals(model: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="plays 5D, not 5T"):
-        agents.load("net", Morpion(touching=True))
+        load_agent("zero", Morpion(touching=True))
     with pytest.raises(ValueError, match="there is no net in"):
-        agents.load(f"net:{tmp_path / 'none'}", Morpion())
+        load_agent(f"zero:{tmp_path / 'none'}", Morpion())
     torn = tmp_path / "torn.safetensors"
     torn.write_bytes(model.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is not a net written by Rookery, or is damaged"):
-        agents.load(f"net:{torn}", Morpion())
+        load_agent(f"zero:{torn}", Morpion())
 
 
 def test_the_net_that_ships_plays_longer_games_than_the_papers_best() -> None:
     game = Morpion()
-    agent, state = agents.load("net", game), game.initial_state()
+    agent, state = load_agent("zero", game), game.initial_state()
     while state.legal_actions():
         values = agent.values(state)
         state.apply(max(values, key=lambda action: values[action]))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rookery import _native, agents
+from rookery import _native
+from rookery.registry import agent as load_agent
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
@@ -228,7 +229,7 @@ def test_bad_weights_are_refused(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize("name", ["dqn", "taught", "oracle", "best"])
 def test_agents(name: str) -> None:
     state = GAME.parse_state("R.../.B../..N./P...")
-    agent = agents.load(name, GAME)
+    agent = load_agent(name, GAME)
     explanation = agent.explain(state)
     assert set(explanation.values) == set(state.legal_actions())
     assert state.action_name(explanation.action) == "Ra4xa1"
@@ -238,7 +239,7 @@ def test_agents(name: str) -> None:
 
 def test_the_oracle_knows_what_can_be_solved() -> None:
     state = GAME.parse_state("R.../.B../..N./P...")
-    values = agents.load("oracle", GAME).values(state)
+    values = load_agent("oracle", GAME).values(state)
     assert {state.action_name(a): v for a, v in values.items()} == {
         "Ra4xa1": 1.0, "Bb3xa4": 0.0, "Bb3xc2": 0.0, "Nc2xa1": 0.0,
     }  # fmt: skip

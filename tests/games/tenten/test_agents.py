@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rookery import agents
 from rookery.cli import main
 from rookery.game import TERMINAL, play_chance
 from rookery.games.tenten import ntuple
 from rookery.games.tenten.agents import SHIPPED
 from rookery.games.tenten.rules import TenTen
+from rookery.registry import agent as load_agent
 from rookery.registry import load
 
 POSITION = (
@@ -22,7 +22,7 @@ POSITION = (
 @pytest.mark.parametrize("name", ["lspi", "linear", "ntuple", "best"])
 def test_shipped_agents_play_and_explain(name: str) -> None:
     game = load("tenten")
-    agent = agents.load(name, game)
+    agent = load_agent(name, game)
     state = game.parse_state(POSITION)
     values = agent.values(state)
     assert sorted(values) == sorted(state.legal_actions())
@@ -36,7 +36,7 @@ def test_shipped_agents_play_and_explain(name: str) -> None:
 @pytest.mark.parametrize("name", ["ntuple", "best"])
 def test_a_line_is_completed_rather_than_spoiled(name: str) -> None:
     game = load("tenten")
-    agent = agents.load(name, game)
+    agent = load_agent(name, game)
     state = game.parse_state("/".join([".........."] * 9) + "/########.. 1x2")
     assert state.action_name(agent.choose(state, random.Random(1))) == "1x2@r10c9"
 
@@ -44,7 +44,7 @@ def test_a_line_is_completed_rather_than_spoiled(name: str) -> None:
 @pytest.mark.parametrize("name", ["ntuple", "best"])
 def test_hands_of_three_are_played(name: str) -> None:
     game = load("tenten", "10x10-hand3")
-    agent = agents.load(name, game)
+    agent = load_agent(name, game)
     state, rng = game.initial_state(), random.Random(2)
     for _ in range(6):
         play_chance(state, rng)
@@ -83,9 +83,9 @@ def test_boards_without_shipped_weights_are_refused() -> None:
         ValueError,
         match="no weights of 'ntuple' are shipped for 3x3-three, only for: 10x10, 10x10-no-3x3, 4x4-seven, 5x5",
     ):
-        agents.load("ntuple", load("tenten", "3x3-three"))
+        load_agent("ntuple", load("tenten", "3x3-three"))
     with pytest.raises(ValueError, match="does not take the settings"):
-        agents.load("ntuple:depth=3", load("tenten"))
+        load_agent("ntuple:depth=3", load("tenten"))
 
 
 def test_train_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_train_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert set(data) >= {"run", "metrics"}
     assert data["metrics"]["steps"] >= 1_000_000
     game = load("tenten", "4x4-seven")
-    assert agents.load(f"ntuple:{data['model']}", game).values(game.random_start(random.Random(1)))
+    assert load_agent(f"ntuple:{data['model']}", game).values(game.random_start(random.Random(1)))
     code, out, err = run("--length", "1000000")
     assert (code, out) == (2, "")
     assert "--resume" in err

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rookery import Control, agents
+from rookery import Control
+from rookery.registry import agent as load_agent
 from rookery._native import tenten as native
 from rookery.cli import main
 from rookery.games.tenten import exact
@@ -140,7 +141,7 @@ def test_games_agree_with_the_evaluation(objective: str) -> None:
 def test_games_of_the_policy_follow_the_rules() -> None:
     """The oracle plays in the game itself as long as the native loop says."""
     game = TenTen(3, 3, "seven")
-    agent, rng = agents.load("oracle", game), random.Random(5)
+    agent, rng = load_agent("oracle", game), random.Random(5)
     lengths = []
     for _ in range(60):
         state = game.random_start(rng)
@@ -176,7 +177,7 @@ def test_tables_are_saved_checked_and_loaded(tmp_path: Path) -> None:
     )  # fmt: skip
     state = game.parse_state("##./.../... 1x1")
     assert loaded.placement_values(state) == solution.placement_values(state)
-    values = agents.load(f"oracle:{file}", game).values(state)
+    values = load_agent(f"oracle:{file}", game).values(state)
     assert values == solution.placement_values(state)
 
     with pytest.raises(ValueError, match="not the game asked for"):
@@ -256,14 +257,14 @@ def test_native_calls_check_their_arrays() -> None:
 def test_oracle_explains_and_refuses() -> None:
     game = TenTen(4, 4, "seven")
     state = game.parse_state("###./..../..../.... 1x1")
-    explanation = agents.load("oracle", game).explain(state)
+    explanation = load_agent("oracle", game).explain(state)
     # Clearing the row leaves the empty board: its mean rounds, and this one.
     assert explanation.values[3] == pytest.approx(27_602.37, abs=0.01)
     assert explanation.values[explanation.action] == max(explanation.values.values())
     assert explanation.reasons[0].startswith(state.action_name(explanation.action))
     assert "rounds" in explanation.reasons[0]
     with pytest.raises(ValueError, match="up to 16 cells"):
-        agents.load("oracle", TenTen())
+        load_agent("oracle", TenTen())
 
 
 def test_poisson_interval() -> None:

@@ -4,15 +4,16 @@ import random
 
 import pytest
 
-from rookery import agents, arena
+from rookery import arena
 from rookery.games.tenten.rules import TenTen, TenTenState
+from rookery.registry import agent as load_agent
 
 
 @pytest.mark.parametrize(("algorithm", "mean"), [(1, 4744), (2, 312), (3, 690)])
 def test_greedy_agents_last_as_long_as_the_paper_says(algorithm: int, mean: float) -> None:
     """Mean rounds of Figure 5's three algorithms; the agents are a second form of the study's tables."""
     game = TenTen(3, 3, "three")
-    agent = agents.load(f"greedy:algorithm={algorithm}", game)
+    agent = load_agent(f"greedy:algorithm={algorithm}", game)
     games, rounds = (8, 0) if algorithm == 1 else (40, 0)
     for number in range(games):
         rng = random.Random(number)
@@ -26,7 +27,7 @@ def test_greedy_agents_last_as_long_as_the_paper_says(algorithm: int, mean: floa
 def test_the_papers_value_iteration_is_an_agent() -> None:
     game = TenTen(3, 3, "seven")
     state = game.parse_state("##./.../... 1x1")
-    values = agents.load("oracle:objective=r1,discount=0.5", game).values(state)
+    values = load_agent("oracle:objective=r1,discount=0.5", game).values(state)
     assert state.action_name(max(values, key=lambda action: values[action])) == "1x1@r1c3"
     with pytest.raises(ValueError, match="1, 2 and 3"):
-        agents.load("greedy:algorithm=4", game)
+        load_agent("greedy:algorithm=4", game)

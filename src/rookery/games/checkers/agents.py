@@ -2,7 +2,7 @@
 
 >>> import rookery
 >>> game = rookery.load("checkers")
->>> agent = load_table("psv")
+>>> agent = rookery.agent("voting", game)
 >>> state = game.parse_state("B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29")
 >>> agent.table.values(state) is None  # never met in training
 True
@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+import math
 import random
 from functools import lru_cache
 from itertools import pairwise
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rookery._native import checkers as native
-from rookery.agent import Agent, Drawing, Explanation
+from rookery.agents import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
-from rookery.games.checkers import MODELS
+from rookery.games.checkers.database import Database, Outcome, load
 from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Vote
 from rookery.games.checkers.rules import CheckersState
+from rookery.games.checkers.search import DECIDED, SCALE, Player
 from rookery.games.checkers.voting import SYMMETRIES, view_of
 from rookery.learn.voting import Cells, compare
 
@@ -32,13 +34,14 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=2)
-def _load(path: Path) -> QTable:
+def load_table(path: Path) -> QTable:
+    """A Q-table from its file, kept: it is large."""
     return QTable.load(path)
 
 
 class QTableAgent(Agent):
-    """Plays the best action of the Q-table; in positions it does not know, what the fallback says: `random`, `psv`, or
-    `keep-training` (100 training games from the position, forgotten after the move).
+    """Plays the best action of the Q-table; in positions it does not know, what the fallback says: `random`,
+    `voting`, or `keep-training` (100 training games from the position, forgotten after the move).
 
     `symmetries` lets votes count through rotation with colours exchanged (2), and mirror images as well (4).
     """
@@ -47,7 +50,7 @@ class QTableAgent(Agent):
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
         self.table, self.fallback, self.symmetries = table, fallback, symmetries
-        self.voting = native.PriorStateVoting(table.native, symmetries) if fallback == "psv" else None
+        self.voting = native.PriorStateVoting(table.native, symmetries) if fallback == "voting" else None
 
     def choose(self, state: State, rng: random.Random | None = None) -> int:
         rng = rng or random.Random()
@@ -155,18 +158,114 @@ class DqnAgent(Agent):
         return values(self.net, state)
 
 
-def load_table(default: str, /, path: str | None = None, **settings: Any) -> QTableAgent:
-    """With the fallback `default` unless the settings name another. `path` is a file or folder of `rookery train
-    checkers q-table`; without it the shipped table is used."""
-    return QTableAgent(
-        _load(MODELS / "q-table.npz" if path is None else Path(path)), **{"fallback": default} | settings
+# Players that search
+
+DEPTH = 9
+"""Plies that `best` and `td` look ahead."""
+
+
+class SearchAgent(Agent):
+    """Alpha-beta to a fixed depth, captures followed to their end, ties broken at random.
+
+    A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply
+    until its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win.
+
+    >>> import rookery
+    >>> game = rookery.load("checkers")
+    >>> state = game.parse_state("W:W25,K26:B21")
+    >>> rookery.agent("ladder:depth=5", game).explain(state).reasons[:2]
+    ['26-30 wins in 1 ply', 'expected line: 26-30']
+    """
+
+    def __init__(self, value: Any, depth: int, solved: Database | None) -> None:
+        """`value` None is the ladder's evaluation, `solved` None a search that knows no endgames."""
+        self.player = Player(depth, value, solved.native if solved else None)
+        self.player.native()  # refuses a bad depth
+        if depth < 1:
+            raise ValueError(f"the depth must be at least 1, and is {depth}")
+        self.depth, self.solved = depth, solved
+        self.search: Any = native.Search(value, self.player.endgames)
+
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
+        actions = state.legal_actions()
+        if len(actions) == 1:
+            return actions[0]
+        return int(rng.choice(self.search.best(state, self.depth))[0])
+
+    def values(self, state: State) -> dict[int, float]:
+        return {action: self.worth(score) for action, score in self.search.values(state, self.depth)}
+
+    def plies(self, score: int) -> int | None:
+        """How far ahead the game is decided, if the search saw that."""
+        ahead = DECIDED + self.depth - abs(score)
+        return ahead if abs(score) > DECIDED / 2 and ahead >= 0 else None
+
+    def worth(self, score: int) -> float:
+        ahead = self.plies(score)
+        return 0.7 * math.tanh(score / SCALE / 2) if ahead is None else math.copysign(1 - ahead / 1000, score)
+
+    def line(self, state: State, action: int) -> list[str]:
+        """The principal line: the moves that both sides would play after this one, as far as the search sees."""
+        state, names = state.clone(), []
+        for depth in range(self.depth, 0, -1):
+            names.append(state.action_name(action))
+            state.apply(action)
+            if depth == 1 or not state.legal_actions():
+                break
+            action = self.search.best(state, depth - 1)[0][0]
+        return names
+
+    def explain(self, state: State) -> Explanation:
+        scores = dict(self.search.values(state, self.depth))
+        nodes = self.search.nodes
+        ranked = sorted(scores, key=lambda action: -scores[action])
+        values = {action: self.worth(score) for action, score in scores.items()}
+        reasons = [f"{state.action_name(action)} {self._verdict(scores[action])}" for action in ranked[:5]]
+        reasons.insert(1, f"expected line: {' '.join(self.line(state, ranked[0]))}")
+        reasons.append(f"searched {self.depth} plies and captures: {nodes:,} positions")
+        cells = state.action_cells(ranked[0])
+        arrows = list(pairwise(cells))
+        return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
+
+    def _verdict(self, score: int) -> str:
+        ahead = self.plies(score)
+        if ahead is not None:
+            return f"{'wins' if score > 0 else 'loses'} in {ahead} {'ply' if ahead == 1 else 'plies'}"
+        if self.solved and score == 0:
+            return "is even, or a proven draw"
+        return f"is worth {self.worth(score):+.3f}"
+
+
+class DatabaseAgent(Agent):
+    """Perfect play in positions of few pieces: the fastest win, else a draw, else the slowest loss.
+
+    A move is worth 1 less a thousandth for every ply to the win, 0 if it draws, -1 plus a thousandth for every ply if
+    it loses. Positions with more pieces are refused.
+    """
+
+    def __init__(self, pieces: int) -> None:
+        self.solved = load(pieces)
+
+    def outcomes(self, state: State) -> dict[int, Outcome]:
+        assert isinstance(state, CheckersState)
+        return self.solved.solve(state).moves
+
+    def values(self, state: State) -> dict[int, float]:
+        return {action: outcome.preference / 1000 for action, outcome in self.outcomes(state).items()}
+
+    def explain(self, state: State) -> Explanation:
+        outcomes, values = self.outcomes(state), self.values(state)
+        ranked = sorted(values, key=lambda action: -values[action])
+        reasons = [f"{state.action_name(action)} {describe(outcomes[action])}" for action in ranked]
+        cells = state.action_cells(ranked[0])
+        arrows = list(pairwise(cells))
+        return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
+
+
+def describe(outcome: Outcome) -> str:
+    if outcome.plies is None:
+        return "draws"
+    return (
+        f"{'wins' if outcome.value == 'win' else 'loses'} in {outcome.plies} {'ply' if outcome.plies == 1 else 'plies'}"
     )
-
-
-def load_dqn(path: str | None = None) -> DqnAgent:
-    """With the net in a file or folder of `rookery train checkers dqn`; without it the shipped one."""
-    try:
-        from rookery.games.checkers import dqn as checkers_dqn
-    except ImportError as error:
-        raise ValueError(f"the agent 'dqn' needs PyTorch: pip install 'rookery[deep]' ({error})") from None
-    return DqnAgent(checkers_dqn.load(MODELS / "dqn.npz" if path is None else Path(path)))

@@ -41,7 +41,7 @@ def train(
     Method `td`: temporal differences on patterns, for a player that searches.
 
     Examples: rookery train checkers q-table --games 10000 --out runs/checkers;
-    rookery arena checkers psv:runs/checkers random --games 100;
+    rookery arena checkers voting:runs/checkers random --games 100;
     rookery train checkers dqn --steps 10000 --out runs/dqn;
     rookery train checkers td --out runs/td
 

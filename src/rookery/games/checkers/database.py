@@ -66,7 +66,7 @@ def _outcome(plies: int) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Outlook:
     """The exact truth about one position."""
 
     outcome: Outcome
@@ -76,12 +76,12 @@ class Solution:
     best_moves: list[int]
 
 
-class Endgames:
+class Database:
     """All positions of up to `pieces` pieces."""
 
     def __init__(self, native: Any) -> None:
         self.native = native
-        """What native code takes: `rookery::checkers::Endgames`."""
+        """What native code takes: `rookery::checkers::Database`."""
         self.pieces: int = native.pieces
 
     def covers(self, state: CheckersState) -> bool:
@@ -91,7 +91,7 @@ class Endgames:
         self._check(state)
         return _outcome(self.native.plies(state))
 
-    def solve(self, state: CheckersState) -> Solution:
+    def solve(self, state: CheckersState) -> Outlook:
         """The draw rules of the state's variant do not count: a move is judged by the position it leads to."""
         self._check(state)
         moves = {
@@ -99,7 +99,7 @@ class Endgames:
         }
         top = max((outcome.preference for outcome in moves.values()), default=0)
         best = [action for action, outcome in moves.items() if outcome.preference == top]
-        return Solution(self.outcome(state), moves, best)
+        return Outlook(self.outcome(state), moves, best)
 
     def _check(self, state: CheckersState) -> None:
         if not self.covers(state):
@@ -141,13 +141,13 @@ def _side(men: int, kings: int) -> str:
     return "+".join(filter(None, [f"{kings}K" if kings else "", str(men) if men else ""]))
 
 
-def solve(state: CheckersState, pieces: int = PIECES) -> Solution:
+def solve(state: CheckersState, pieces: int = PIECES) -> Outlook:
     """Solve a position of up to so many pieces."""
-    return endgames(pieces).solve(state)
+    return load(pieces).solve(state)
 
 
 @cache
-def endgames(pieces: int = PIECES) -> Endgames:
+def load(pieces: int = PIECES) -> Database:
     """The solved endgames of up to so many pieces, loaded, or made and saved if they are not there yet."""
     if not 2 <= pieces <= MOST_PIECES:
         raise ValueError(f"endgames of 2 to {MOST_PIECES} pieces can be solved, not of {pieces}")
@@ -156,7 +156,7 @@ def endgames(pieces: int = PIECES) -> Endgames:
     if native is None:
         native = generate(pieces)
         _save(file, native)
-    return Endgames(native)
+    return Database(native)
 
 
 def generate(pieces: int, threads: int = 0) -> Any:
@@ -237,7 +237,7 @@ def value_kept(
     >>> 0.2 < value_kept(first_move, "win", 200).share < 0.8
     True
     """
-    solved, game = endgames(max(pieces, PIECES)), Checkers()
+    solved, game = load(max(pieces, PIECES)), Checkers()
     rng = random.Random(f"{seed} {value} {pieces}")
     kept = 0
     for _ in range(positions):

@@ -27,6 +27,8 @@ from rookery import run as runs
 from rookery._native import checkers as native
 from rookery.games.checkers.rules import Checkers, CheckersState, decode_action
 from rookery.learn import nets
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration
 
 KIND = "checkers dqn"
 MODEL = "model.npz"
@@ -52,6 +54,11 @@ class Settings:
     """Moves remembered; new ones take the place of the oldest."""
     target_every: int = 200
     """Steps after which the target net becomes a copy of the net."""
+    steps: int = duration(10_000)
+    """Gradient steps; 10,000 take about two minutes."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "width", "games", "batch", "memory", "target_every", "steps")
 
 
 # Positions as arrays. A position is seen by the side to move: White's is turned round, so that own men go down.
@@ -298,11 +305,8 @@ def save(net: Net, path: Path, info: dict[str, Any]) -> None:
 
 
 def load(path: Path) -> Net:
-    """Read a file of `save`, or the folder of a training run."""
-    file = path / MODEL if path.is_dir() else path
-    if not file.exists():
-        raise ValueError(f"there is no net in {path}; `rookery train checkers dqn` writes one")
-    info, arrays = runs.load_arrays(file, KIND)
+    """Read a file of `save`."""
+    info, arrays = runs.load_arrays(path, KIND)
     try:
         net = Net(Settings(**info["settings"]).width)
         net.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
@@ -311,23 +315,15 @@ def load(path: Path) -> Net:
     return net
 
 
-def train(
-    game: Checkers, settings: Settings, folder: Path, steps: int, seed: int = 0, resume: bool = False
-) -> Iterator[Progress]:
-    """Learn for so many steps and save the net as `model.npz`; a stopped run goes on with `resume`."""
-    given = asdict(settings) | {
-        "rules": [game.repetition, game.quiet_limit, game.forty_move_rule],
-        "seed": seed,
-        "steps": steps,
-    }
-    run = runs.Run(folder, f"{KIND} run", given, resume)
-    trainer = Trainer(game, settings, seed)
-    if (saved := run.load()) is not None:
-        last = Progress(**run.rows[-1])
-        trainer.restore(saved, last)
-        yield last
-    for row in trainer.train(steps):
-        if row.steps % CHECKPOINT_EVERY == 0 or row.steps >= steps:
-            run.save(asdict(row), trainer.arrays())
+def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
+    """Learn for `settings.steps` gradient steps."""
+    trainer = Trainer(game, settings, run.seed)
+    if (saved := run.restore()) is not None:
+        trainer.restore(saved, Progress(**{name: run.rows[-1][name] for name in ("steps", "games", "loss", "seconds")}))
+    for point in trainer.train(settings.steps):
+        row = asdict(point) | {"progress": point.steps / settings.steps}
+        if point.steps % CHECKPOINT_EVERY == 0 or point.steps >= settings.steps:
+            run.save(row, trainer.arrays())
+            info = {"settings": asdict(settings), "seed": run.seed, "steps": trainer.steps}
+            save(trainer.net, run.folder / MODEL, info)
         yield row
-    save(trainer.net, folder / MODEL, {"settings": asdict(settings), "seed": seed, "steps": trainer.steps})

@@ -9,7 +9,7 @@ through from the last to the first (the paper's Algorithm 1):
 with reward +1 at each move of the winner, -1 at each of the loser, 0 in a drawn game. A position enters the table with
 zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
 
-A position met in play that is not in the table is left to a fallback: `random`; `psv`, Prior State Voting; or
+A position met in play that is not in the table is left to a fallback: `random`; `voting`, Prior State Voting; or
 `keep-training`, which plays training games from that very position.
 
 >>> table = QTable()
@@ -37,12 +37,14 @@ from rookery import run as runs
 from rookery._native import Control
 from rookery._native import checkers as native
 from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.method import check_at_least
+from rookery.run import Row, Run
 from rookery.statistics import wilson_interval
 
 KIND = "checkers q-table"
 MODEL = "model.npz"
-Fallback = Literal["random", "psv", "keep-training"]
-FALLBACKS: tuple[Fallback, ...] = ("random", "psv", "keep-training")
+Fallback = Literal["random", "voting", "keep-training"]
+FALLBACKS: tuple[Fallback, ...] = ("random", "voting", "keep-training")
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,7 @@ class Settings:
     """.. to this in the last."""
 
     def __post_init__(self) -> None:
-        if self.games < 1:
-            raise ValueError(f"the number of games must be at least 1, and is {self.games}")
+        check_at_least(self, 1, "games")
         self.native()
 
     def native(self) -> Any:
@@ -172,12 +173,9 @@ class QTable:
 
     @staticmethod
     def load(path: Path) -> QTable:
-        """Read a file of `save`, or the folder of a training run. Damaged and foreign files raise ValueError."""
-        file = path / MODEL if path.is_dir() else path
-        if not file.exists():
-            raise ValueError(f"there is no Q-table in {path}; `rookery train checkers q-table` writes one")
-        _, arrays = runs.load_arrays(file, KIND)
-        return QTable.from_arrays(arrays, file)
+        """Read a file of `save`. Damaged and foreign files raise ValueError."""
+        _, arrays = runs.load_arrays(path, KIND)
+        return QTable.from_arrays(arrays, path)
 
 
 _ARRAYS = {
@@ -194,48 +192,38 @@ def _squares(bits: int) -> list[int]:
 CHECKPOINT_SECONDS = 30.0
 
 
-def train(
-    game: Checkers, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
-) -> Iterator[dict[str, Any]]:
-    """Train in parts and yield a row of metrics after each. The table lies in `folder` at the end; stopped before, the
-    training goes on from its last checkpoint and ends with the same table."""
-    rules = {name: getattr(game, name) for name in ("repetition", "quiet_limit", "forty_move_rule")}
-    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, **rules}, resume)
-    saved = run.load()
+def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
+    """Train in parts. A stopped training resumes from its last checkpoint and ends with the same table."""
+    saved = run.restore()
     table = QTable() if saved is None else QTable.from_arrays(saved, run.checkpoint_path)
-    return _train(game, settings, run, table, seed, {"settings": asdict(settings), "seed": seed, "rules": rules})
-
-
-def _train(
-    game: Checkers, settings: Settings, run: runs.Run, table: QTable, seed: int, info: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
     done = run.rows[-1]["games"] if run.rows else 0
     part = max(1000, settings.games // 100)
     last_save = time.monotonic()
     while done < settings.games:
         begin = time.perf_counter()
         end = min(settings.games, done + part)
-        played = table.train_part(game, settings, seed, done, end)
+        played = table.train_part(game, settings, run.seed, done, end)
         done += played.games
         row = {
             "games": done, "positions": len(table), "black_won": played.results[0], "drawn": played.results[1],
             "white_won": played.results[2], "mean_plies": played.plies / max(played.games, 1),
             "games_per_second": round(played.games / (time.perf_counter() - begin)),
+            "progress": done / settings.games,
         }  # fmt: skip
         interrupted = done < end
         if interrupted or done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
             run.save(row, table.arrays())
+            table.save(run.folder / MODEL, {"settings": asdict(settings), "seed": run.seed, "games": done})
             last_save = time.monotonic()
         else:
-            run.rows.append(row)
+            run.add(row)
         if interrupted:
             raise KeyboardInterrupt
         yield row
-    table.save(run.model_path, info)
 
 
 @dataclass(frozen=True)
-class Match:
+class RandomMatch:
     """Games of a table against a random player, half of them with each colour."""
 
     results: npt.NDArray[np.int8]
@@ -284,21 +272,16 @@ def play_against_random(
     keep_training: Settings = KEEP_TRAINING,
     threads: int = 0,
     control: Control | None = None,
-) -> Match:
+) -> RandomMatch:
     """Play from the initial position; the same seed gives the same games on any number of threads. What keep-training
     learns is kept to the end of a game."""
     if fallback not in FALLBACKS:
         raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
-    voting = native.PriorStateVoting(table.native, symmetries, threads) if fallback == "psv" else None
+    voting = native.PriorStateVoting(table.native, symmetries, threads) if fallback == "voting" else None
     rows = native.play_against_random(
         table.native, fallback, voting, keep_training.native(), keep_training.games, game.initial_state(), games, seed,
         threads, control,
     )  # fmt: skip
     rows = rows[rows[:, 1] >= 0]
     moves, known = int(rows[:, 2].sum()), int(rows[:, 3].sum())
-    return Match(rows[:, 0].astype(np.int8), rows[:, 1].astype(np.int32), moves, known, rows[:, 4])
-
-
-__all__ = [
-    "FALLBACKS", "KEEP_TRAINING", "Match", "QTable", "Settings", "Vote", "play_against_random", "train",
-]  # fmt: skip
+    return RandomMatch(rows[:, 0].astype(np.int8), rows[:, 1].astype(np.int32), moves, known, rows[:, 4])

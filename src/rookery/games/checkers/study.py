@@ -16,13 +16,14 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from rookery import agents, arena
+from rookery import arena
 from rookery.agents import Agent
 from rookery.files import write_text
 from rookery.games.checkers.agents import DqnAgent, QTableAgent
 from rookery.games.checkers.ladder import ladder
 from rookery.games.checkers.q_learning import Fallback, Match, QTable, Settings, play_against_random
 from rookery.games.checkers.rules import Checkers
+from rookery.registry import agent as load_agent
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.statistics import wilson_interval
@@ -32,14 +33,14 @@ LEVELS = (10, 100, 1000, 5000, 10_000, 20_000, 30_000, 40_000)
 """Games of training."""
 
 PAPER_WINS: dict[Fallback, tuple[int | None, ...]] = {
-    "psv": (45, 86, 85, 83, 91, 94, 91, 90),
+    "voting": (45, 86, 85, 83, 91, 94, 91, 90),
     "random": (50, 53, 61, 48, 58, 57, 61, 50),
     "keep-training": (None, None, 55, 48, 54, 55, 56, 56),
 }
 """Figure 4: wins in 100 games against random."""
 
 PAPER_SECONDS: dict[Fallback, tuple[float, ...]] = {
-    "psv": (0.68, 4.7, 39.0, 148.0, 318.0, 586.0, 799.0, 1018.0),
+    "voting": (0.68, 4.7, 39.0, 148.0, 318.0, 586.0, 799.0, 1018.0),
     "random": (0.002,) * 8,
     "keep-training": (1.5,) * 6,
 }
@@ -145,7 +146,7 @@ class Study:
         rows = []
         for i, level in enumerate(LEVELS):
             cell = self.grid["with draws", level]
-            psv = cell.matches["psv"]
+            psv = cell.matches["voting"]
             unknown = psv.moves - psv.known
             times = {name: float(match.seconds.mean()) for name, match in cell.matches.items()}
             rows.append([
@@ -186,7 +187,7 @@ class Study:
                 tables = {rules: train(game, level, self.seed + training)[0] for rules, game in RULES.items()}
                 for name, (rules, symmetries) in columns.items():
                     games = self.plan.games
-                    match = play_against_random(tables[rules], RULES[rules], "psv", games, self.seed, symmetries)
+                    match = play_against_random(tables[rules], RULES[rules], "voting", games, self.seed, symmetries)
                     wins[name].append(100 * match.wins / match.games)
             rows.append([f"{level:,}", *(f"{np.mean(w):.1f}% ({min(w):.1f}-{max(w):.1f})" for w in wins.values())])
             self.progress.advance(task, level)
@@ -204,7 +205,7 @@ class Study:
         table, _ = train(RULES["with draws"], LEVELS[-1], self.seed)
         return {
             "q-table": QTableAgent(table),
-            "psv": QTableAgent(table, "psv"),
+            "voting": QTableAgent(table, "voting"),
             "keep-training": QTableAgent(table, "keep-training"),
         }
 
@@ -212,14 +213,14 @@ class Study:
         """The same agents against players that look ahead."""
         game = RULES["with draws"]
         players: dict[str, Agent] = {
-            "random": agents.load("random", game),
+            "random": load_agent("random", game),
             **learners,
-            "minimax, 1 ply": agents.load("minimax:depth=1", game),
+            "minimax, 1 ply": load_agent("minimax:depth=1", game),
         }
         opponents = {
-            "random": agents.load("random", game),
-            "minimax, 1 ply": agents.load("minimax:depth=1", game),
-            "minimax, 3 plies": agents.load("minimax:depth=3", game),
+            "random": load_agent("random", game),
+            "minimax, 1 ply": load_agent("minimax:depth=1", game),
+            "minimax, 3 plies": load_agent("minimax:depth=3", game),
         }
         task = self.progress.add_task("how strong is that really", total=len(players) * len(opponents))
         rows = []
@@ -251,12 +252,12 @@ class Study:
         for seconds in self.plan.dqn_seconds:
             games = min(MOST_TABLE_GAMES, int(seconds / self.grid["with draws", LEVELS[-1]].seconds * LEVELS[-1]))
             table, spent = train(game, games, self.seed)
-            psv = play_against_random(table, game, "psv", self.plan.games, self.seed)
+            psv = play_against_random(table, game, "voting", self.plan.games, self.seed)
             trainer = checkers_dqn.Trainer(game, checkers_dqn.Settings(), self.seed)
             *_, last = trainer.train(seconds=seconds)
             results = checkers_dqn.play_against_random(trainer.net, game, self.plan.games, self.seed)
             duel = arena.play_match(
-                game, DqnAgent(trainer.net), QTableAgent(table, "psv"), self.plan.strength_games, self.seed
+                game, DqnAgent(trainer.net), QTableAgent(table, "voting"), self.plan.strength_games, self.seed
             )
             rows.append([
                 f"{seconds:g} s",

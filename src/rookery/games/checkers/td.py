@@ -17,16 +17,17 @@ The games of a batch are spread over the threads and learned from in order: the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rookery import _native
-from rookery import run as runs
 from rookery.games.checkers import MODELS
 from rookery.games.checkers.rules import Checkers
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration, load_arrays, save_model
 
 KIND = "checkers-td"
 SHIPPED = MODELS / "td.npz"
@@ -37,7 +38,7 @@ PatternValue = _native.checkers.PatternValue
 
 @dataclass(frozen=True)
 class Settings:
-    generations: int = 100
+    generations: int = duration(100)
     """A checkpoint is written after each."""
     games: int = 2048
     """Games a generation."""
@@ -54,44 +55,44 @@ class Settings:
     step: float = 8.0
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
     half_step: int = 20
-    """After so many generations the step is a half, after twice as many a third, and so on."""
+    """After N generations the step is a half, after 2N a third, and so on."""
+    threads: int = duration(0)
+    """Cores to play on; 0 means all. Does not change the result."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "generations", "games", "batch", "half_step")
 
 
-def train(
-    settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
-) -> Iterator[runs.Info]:
-    """Play and learn; yields a row of metrics after every generation. The model lies in `folder` at the end."""
-    if min(settings.generations, settings.games, settings.batch, settings.half_step) < 1:
-        raise ValueError("generations, games, batch and half_step must be at least 1")
-    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed}, resume)
+def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
+    """Play and learn; yields a row of metrics after every generation."""
     learner = _native.checkers.TdLearner(settings.depth, settings.trace, settings.exploration, settings.opening)
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         learner.restore(saved["value"], saved["error"], saved["magnitude"])
-    start = Checkers().initial_state()
+    start = game.initial_state()
     for generation in range(len(run.rows), settings.generations):
         totals, step = np.zeros(5), settings.step / (1 + generation / settings.half_step)
         for first in range(0, settings.games, settings.batch):
             batch = min(settings.batch, settings.games - first)
-            totals += learner.train(start, generation * settings.games + first, batch, step, seed, threads)
+            totals += learner.train(start, generation * settings.games + first, batch, step, run.seed, settings.threads)
         games, plies, draws, learned, squared = totals.tolist()
         row = {
             "generation": generation + 1,
             "games": (generation + 1) * settings.games,
-            "plies_a_game": plies / games,
+            "plies_per_game": plies / games,
             "drawn": draws / games,
             "error": (squared / max(learned, 1)) ** 0.5,
+            "progress": (generation + 1) / settings.generations,
         }
         run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
+        info = {"kind": KIND, "settings": run.settings | {"seed": run.seed}, "command": run.info["command"]}
+        # As 16-bit numbers.
+        save_model(run.folder / "model.npz", info, {"weights": learner.state()[0].astype(np.float16)})
         yield row
-    command = f"rookery train checkers td --generations {settings.generations} --seed {seed}"
-    info = {"kind": KIND, "settings": asdict(settings) | {"seed": seed}, "command": command}
-    # As 16-bit numbers.
-    runs.save_model(run.model_path, info, {"weights": learner.state()[0].astype(np.float16)})
 
 
 def load(path: Path = SHIPPED) -> Any:
     """The learned value in a file that `train` wrote."""
-    _, arrays = runs.load_arrays(path, KIND)
+    _, arrays = load_arrays(path, KIND)
     weights = arrays.get("weights")
     if weights is None or weights.shape != (PatternValue.size,):
         raise ValueError(f"{path} does not hold the {PatternValue.size:,} weights of the value")

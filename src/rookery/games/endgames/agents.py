@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
-from rookery.agent import Agent, Explanation
+from rookery.agents import Agent, Explanation
 from rookery.game import Overlay, State
 from rookery.games.endgames import MODELS
 from rookery.games.endgames import tables as exact
-from rookery.games.endgames.q_learning import QTable, promise
+from rookery.games.endgames.q_learning import LearnedTable, promise
 from rookery.games.endgames.rules import EndgamesState
 from rookery.games.endgames.stockfish import Stockfish
 
 
-class OracleAgent(Agent):
+class TablesAgent(Agent):
     """Perfect play from the exact tables: mates as fast as possible with the pieces, resists as long as possible with
     the lone king, and takes every draw it can get, by capture first.
 
@@ -22,10 +23,9 @@ class OracleAgent(Agent):
     it loses. A move that ends the game by repetition or the fifty-move rule draws, whatever the tables say.
 
     >>> import rookery
-    >>> from rookery import agents
     >>> game = rookery.load("endgames")
     >>> state = game.parse_state("8/8/8/8/8/1K6/7R/k7 w - - 0 1")
-    >>> explanation = agents.load("oracle", game).explain(state)
+    >>> explanation = rookery.agent("oracle", game).explain(state)
     >>> explanation.reasons[:2]
     ['Rh1# mates', 'Rd2 mates in 2 moves; the best reply is Kb1']
     """
@@ -66,8 +66,8 @@ class QLearningAgent(Agent):
     Without it the shipped tables are used, learned from the initial positions of KQK, KRK and KBBK.
     """
 
-    def __init__(self, path: str | None = None) -> None:
-        self.tables = [QTable.load(file) for file in _q_tables(path)]
+    def __init__(self, path: Path | None = None) -> None:
+        self.tables = [LearnedTable.load(file) for file in _q_tables(path)]
 
     def met(self, state: EndgamesState) -> dict[int, float] | None:
         """The learned values, or None in a position that no learner met."""
@@ -96,14 +96,26 @@ class QLearningAgent(Agent):
         return Explanation(ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
 
-def _q_tables(path: str | None) -> list[Path]:
+def _q_tables(path: Path | None) -> list[Path]:
     if path is None:
         return sorted(MODELS.glob("q-learning-*.npz"))
-    given = Path(path)
-    found = sorted(given.rglob("q-table-*.npz")) if given.is_dir() else [given]
+    found = sorted(path.rglob("q-table-*.npz")) if path.is_dir() else [path]
     if not found:
         raise ValueError(f"there is no Q-table in {path}; `rookery train endgames q-learning` writes them")
     return found
+
+
+class PerfectAgent(Agent):
+    """Plays by the values that `perfect` learned: the discounted chance to mate."""
+
+    def __init__(self, material: str, learner: Any) -> None:
+        self.material, self.learner = material, learner
+
+    def values(self, state: State) -> dict[int, float]:
+        assert isinstance(state, EndgamesState)
+        if state.material != self.material:
+            raise ValueError(f"the learner knows {self.material}, and not {state.material}")
+        return dict(self.learner.values(state))
 
 
 class StockfishAgent(Agent):

@@ -17,7 +17,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from tyro.conf import Positional
 
-from rookery import agents
 from rookery._native import Control
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, positions_from_stdin, progress
 from rookery.files import write_text
@@ -28,6 +27,7 @@ from rookery.games.endgames import tables as exact
 from rookery.games.endgames.agents import describe
 from rookery.games.endgames.rules import Endgames, EndgamesState, to_pgn
 from rookery.games.endgames.stockfish import Stockfish
+from rookery.registry import agent as load_agent
 from rookery.report.study import Result
 
 
@@ -294,7 +294,7 @@ def watch(
         delay: Seconds to wait after every move.
     """
     start = Endgames(start=position, fifty_move_rule=True).initial_state()
-    players = {start.strong: agents.load(agent, start.game), 1 - start.strong: agents.load(opponent, start.game)}
+    players = {start.strong: load_agent(agent, start.game), 1 - start.strong: load_agent(opponent, start.game)}
     names = (agent, opponent) if start.strong == 0 else (opponent, agent)
     rng = random.Random(common.seed)
     console = Console()

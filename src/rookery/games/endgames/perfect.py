@@ -3,53 +3,44 @@
 The backup is that of the paper (its equation 2.2): a move is worth what the least best reply leaves. Four changes make
 it exact: the only reward is 1 for mate, the learning rate is 1, games start from all positions alike, and from each
 start every move is tried once. Nothing but the rules goes in; the exact tables are asked only how good the result is.
-
->>> from rookery.games.endgames.tables import tables
->>> truth = tables("KQK").native
->>> train(Settings("KQK", passes=1), truth).perfect
-False
->>> result = train(Settings("KQK"), truth)
->>> result.perfect, result.curve[-1].optimal
-(True, 1.0)
 """
 
 from __future__ import annotations
 
-import json
 import time
-import zipfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rookery import _native
-from rookery.files import replacing, write_text
+from rookery.games.endgames.rules import Endgames
+from rookery.games.endgames.tables import tables
+from rookery.run import Row, Run, duration, load_arrays, save_model
 
+KIND = "endgames perfect"
 MATERIALS = ("KQK", "KRK", "KBBK", "KBNK")
 """Endgames in which a capture is always a draw, so that they can be learned on their own."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    material: str = "KRK"
-    """One of `MATERIALS`."""
     discount: float = 0.95
     """What a mate loses in value for every move it is put off."""
-    seed: int = 0
-    passes: int = 200
-    """Stop after so many starts a position, perfect or not."""
-    rounds_a_pass: int = 8
+    passes: int = duration(200)
+    """Stop after N starts per position, perfect or not."""
+    rounds_per_pass: int = 8
     """A round uses the values as they were when it began; more rounds spread news sooner."""
 
+    threads: int = duration(0)
+    """Cores to learn on; 0 means all. Does not change the result."""
+
     def __post_init__(self) -> None:
-        if self.material not in MATERIALS:
-            raise ValueError(f"unknown material {self.material!r}; this method learns {', '.join(MATERIALS)}")
         if not 0 < self.discount < 1:
             raise ValueError(f"the discount must be between 0 and 1, and is {self.discount}")
-        if self.passes < 1 or not 1 <= self.rounds_a_pass <= 1000:
+        if self.passes < 1 or not 1 <= self.rounds_per_pass <= 1000:
             raise ValueError("there must be at least one pass, of 1 to 1000 rounds")
 
 
@@ -59,7 +50,7 @@ class Point:
 
     starts: int
     backups: int
-    """Moves tried: on average, as many a start as a position has moves."""
+    """Moves tried: on average, as many per start as a position has moves."""
     seconds: float
     optimal: float
     """Share in which every move of greatest value mates as fast as possible."""
@@ -70,93 +61,83 @@ class Point:
     is never above the true one, so that a move that reaches the true maximum is a best move."""
 
 
-@dataclass(frozen=True)
-class Result:
-    settings: Settings
-    curve: list[Point]
-
-    @property
-    def perfect(self) -> bool:
-        return self.curve[-1].perfect
+SAVE_SECONDS = 60.0
 
 
-def train(
-    settings: Settings,
-    truth: _native.endgames.Table,
-    folder: Path | None = None,
-    resume: bool = False,
-    threads: int = 0,
-    report: Callable[[Point], None] = lambda point: None,
-    save_seconds: float = 60,
-) -> Result:
-    """Learn until perfect, judged by the exact table of the endgame.
+def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
+    """Learn until perfect, judged by the exact table of the endgame; yields a row of metrics after every pass."""
+    if game.material not in MATERIALS:
+        raise ValueError(f"this method learns {', '.join(MATERIALS)}, not {game.material}")
+    truth = tables(game.material).native
+    learner = _native.endgames.PerfectLearner(game.material[1:-1], settings.discount)
+    if (saved := run.restore()) is not None:
+        learner.restore(saved["q"], saved["best"], int(saved["rounds"]))
+    begin = time.perf_counter() - (run.rows[-1]["seconds"] if run.rows else 0.0)
+    last_save = time.perf_counter()
 
-    The result does not depend on the number of threads (0: all cores).
+    def save(row: Row) -> None:
+        run.save(row, {"q": learner.q, "best": learner.best, "rounds": np.array(learner.rounds)})
+        info = {"kind": KIND, "material": game.material, "settings": run.settings, "rounds": learner.rounds}
+        save_model(run.folder / "model.npz", info, {"q": learner.q, "best": learner.best})
 
-    With a `folder`, the values (`q.npz`), the curve (`curve.csv`) and the settings are saved there every
-    `save_seconds`, at the end and on Ctrl-C; `resume` goes on from them, to the same result as without a break.
+    while not (run.rows and run.rows[-1]["perfect"]) and len(run.rows) < settings.passes:
+        try:
+            point = one_pass(learner, truth, settings, run.seed, time.perf_counter() - begin)
+        except KeyboardInterrupt:
+            if run.rows:
+                save(run.rows.pop())
+            raise
+        row = asdict(point) | {"progress": 1.0 if point.perfect else point.exact}
+        if point.perfect or len(run.rows) + 1 == settings.passes or time.perf_counter() - last_save > SAVE_SECONDS:
+            save(row)
+            last_save = time.perf_counter()
+        else:
+            run.add(row)
+        yield row
+
+
+def one_pass(learner: Any, truth: Any, settings: Settings, seed: int, seconds: float) -> Point:
+    """As many starts as there are positions, in rounds, and how far the learner is after them."""
+    per_round = -(-learner.positions // settings.rounds_per_pass)
+    begin = time.perf_counter()
+    for _ in range(settings.rounds_per_pass):
+        learner.round(per_round, seed, settings.threads)
+    verdict = learner.judge(truth, settings.threads)
+    starts = learner.rounds * per_round
+    return Point(
+        starts=starts,
+        backups=round(starts * learner.pairs / learner.positions),
+        seconds=seconds + time.perf_counter() - begin,
+        optimal=verdict.optimal / verdict.won,
+        exact=verdict.exact / verdict.won,
+        perfect=verdict.exact == verdict.won and verdict.drawn_exact == verdict.drawn,
+    )
+
+
+def learn(game: Endgames, settings: Settings, seed: int = 0) -> list[Point]:
+    """Learn until perfect without keeping anything on disk: the curve.
+
+    >>> learn(Endgames("KQK"), Settings(passes=1))[-1].perfect
+    False
+    >>> curve = learn(Endgames("KQK"), Settings())
+    >>> curve[-1].perfect, curve[-1].optimal
+    (True, 1.0)
     """
-    learner = _native.endgames.PerfectLearner(settings.material[1:-1], settings.discount)
+    learner = _native.endgames.PerfectLearner(game.material[1:-1], settings.discount)
+    truth = tables(game.material).native
     curve: list[Point] = []
-    if resume:
-        if folder is None:
-            raise ValueError("to resume, name the folder of the run")
-        curve = _load(folder, settings, learner)
-    starts_a_round = -(-learner.positions // settings.rounds_a_pass)
-    backups_a_start = learner.pairs / learner.positions
-    begin = time.perf_counter() - (curve[-1].seconds if curve else 0.0)
-    saved = time.perf_counter()
-    try:
-        while not (curve and curve[-1].perfect) and len(curve) < settings.passes:
-            if learner.rounds // settings.rounds_a_pass == len(curve):
-                learner.round(starts_a_round, settings.seed, threads)
-                continue
-            verdict = learner.judge(truth, threads)
-            starts = learner.rounds * starts_a_round
-            point = Point(
-                starts=starts,
-                backups=round(starts * backups_a_start),
-                seconds=time.perf_counter() - begin,
-                optimal=verdict.optimal / verdict.won,
-                exact=verdict.exact / verdict.won,
-                perfect=verdict.exact == verdict.won and verdict.drawn_exact == verdict.drawn,
-            )
-            curve.append(point)
-            report(point)
-            if folder and time.perf_counter() - saved > save_seconds:
-                _save(folder, settings, learner, curve)
-                saved = time.perf_counter()
-    finally:
-        if folder:
-            _save(folder, settings, learner, curve)
-    return Result(settings, curve)
-
-
-def _save(folder: Path, settings: Settings, learner: Any, curve: list[Point]) -> None:
-    points = [asdict(point) for point in curve]
-    about = json.dumps({"settings": asdict(settings), "rounds": learner.rounds, "curve": points})
-
-    with replacing(folder / "q.npz") as file:
-        np.savez_compressed(file, q=learner.q, best=learner.best, about=np.frombuffer(about.encode(), np.uint8))
-    lines = [[field.name for field in fields(Point)], *(list(point.values()) for point in points)]
-    write_text(folder / "curve.csv", "".join(",".join(map(str, line)) + "\n" for line in lines))
-    write_text(folder / "settings.json", json.dumps(asdict(settings), indent=2) + "\n")
-
-
-def _load(folder: Path, settings: Settings, learner: Any) -> list[Point]:
-    """Bring the learner to where the run in the folder was; the curve so far."""
-    path = folder / "q.npz"
-    if not path.exists():
-        raise ValueError(f"there is no run to resume in {folder}")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
-            about = json.loads(saved["about"].tobytes())
-            was = Settings(**about["settings"])
-            curve = [Point(**point) for point in about["curve"]]
-            arrays = saved["q"], saved["best"]
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} is not a file of this method, or is damaged ({error})") from None
-    if asdict(was) | {"passes": settings.passes} != asdict(settings):
-        raise ValueError(f"{path} was made with other settings: {was}")
-    learner.restore(*arrays, about["rounds"])
+    while not (curve and curve[-1].perfect) and len(curve) < settings.passes:
+        seconds = curve[-1].seconds if curve else 0.0
+        curve.append(one_pass(learner, truth, settings, seed, seconds))
     return curve
+
+
+def load(path: Path) -> tuple[str, Any]:
+    """The material and the learner in a file that `train` wrote."""
+    info, arrays = load_arrays(path, KIND)
+    try:
+        learner = _native.endgames.PerfectLearner(info["material"][1:-1], info["settings"]["discount"])
+        learner.restore(arrays["q"], arrays["best"], info["rounds"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} does not hold the values of an endgame: {error}") from None
+    return info["material"], learner

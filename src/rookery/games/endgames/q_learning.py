@@ -56,7 +56,7 @@ from rookery.files import replacing, write_text
 from rookery.games.endgames.rules import EndgamesState
 
 ENDINGS = ("stopped", "checkmate", "insufficient material", "stalemate", "repetition", "fifty-move rule")
-"""Why a match ended, by the number in `Run.endings`."""
+"""Why a match ended, by the number in `TrainedRun.endings`."""
 
 CHECKMATE = ENDINGS.index("checkmate")
 
@@ -160,7 +160,7 @@ POTENTIAL_VERSIONS = {
 Learners = Literal["strong", "weak", "both"]
 
 
-class QTable:
+class LearnedTable:
     """What a learner knows: the Q-value of every move of the positions it has met."""
 
     def __init__(
@@ -212,19 +212,19 @@ class QTable:
             np.savez_compressed(file, format=np.array("rookery endgame q-table 1"), **self.arrays())  # type: ignore[arg-type]
 
     @staticmethod
-    def load(path: Path) -> QTable:
+    def load(path: Path) -> LearnedTable:
         """Read what `save` wrote; ValueError if the file is anything else."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 if str(file["format"]) != "rookery endgame q-table 1":
                     raise ValueError("another format")
-                return QTable(file["positions"], file["counts"], file["actions"], file["values"])
+                return LearnedTable(file["positions"], file["counts"], file["actions"], file["values"])
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path} is not a Q-table of `rookery train endgames q-learning`: {error}") from None
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainedRun:
     """One run: what happened in every match, and what was learned."""
 
     moves: npt.NDArray[np.int32]
@@ -234,7 +234,7 @@ class Run:
     solution: int | None
     """Moves to mate when both sides play what they know, without exploration; None if that does not mate."""
     solution_ending: str
-    tables: dict[str, QTable]
+    tables: dict[str, LearnedTable]
     """Of the learners: "strong", "weak"."""
 
     @property
@@ -260,7 +260,7 @@ def train(
     seed: int = 0,
     threads: int = 0,
     control: Control | None = None,
-) -> list[Run]:
+) -> list[TrainedRun]:
     """Independent runs from one start. The engine plays the side that does not learn, and judges positions.
 
     The same seed gives the same runs whatever the number of threads, as long as the engine answers the same; run
@@ -277,12 +277,14 @@ def train(
     results = []
     for run in found:
         ending, moves = run.validation
-        tables = {side: QTable(*run.table(side == "strong")) for side in sides}
-        results.append(Run(run.moves, run.endings, moves if ending == CHECKMATE else None, ENDINGS[ending], tables))
+        tables = {side: LearnedTable(*run.table(side == "strong")) for side in sides}
+        results.append(
+            TrainedRun(run.moves, run.endings, moves if ending == CHECKMATE else None, ENDINGS[ending], tables)
+        )
     return results
 
 
-def write_run(run: Run, folder: Path, about: dict[str, Any]) -> None:
+def write_run(run: TrainedRun, folder: Path, about: dict[str, Any]) -> None:
     """The paper's three files of a run: results as CSV, the Q-table, a log. `about` heads the log."""
     folder.mkdir(parents=True, exist_ok=True)
     for side, table in run.tables.items():
@@ -328,7 +330,7 @@ class Batch:
 
     @property
     def win_percentage(self) -> npt.NDArray[np.float64]:
-        """`[runs, matches]`: see `Run.win_percentage`."""
+        """`[runs, matches]`: see `TrainedRun.win_percentage`."""
         return 100 * np.cumsum(self.won, axis=1) / np.arange(1, self.won.shape[1] + 1)
 
     @property

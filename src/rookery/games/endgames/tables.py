@@ -179,7 +179,7 @@ def is_capture(state: EndgamesState, action: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Distances:
     """The exact truth about one position."""
 
     dtm: int | None
@@ -189,7 +189,7 @@ class Solution:
     best_moves: list[int]
 
 
-def solve(state: EndgamesState) -> Solution:
+def solve(state: EndgamesState) -> Distances:
     """Solve any position of the game, drawn material included.
 
     >>> state = Endgames("KPK").parse_state("8/8/8/8/8/1k6/p7/K7 w - - 0 1")
@@ -199,9 +199,9 @@ def solve(state: EndgamesState) -> Solution:
     table = table_of(state)
     if table is None:
         moves: dict[int, int | None] = dict.fromkeys(state.legal_actions())
-        return Solution(None, moves, best(state, moves))
+        return Distances(None, moves, best(state, moves))
     moves = table.moves(state)
-    return Solution(table.dtm(state), moves, best(state, moves))
+    return Distances(table.dtm(state), moves, best(state, moves))
 
 
 def start_to_practise(game: Endgames, rng: random.Random) -> EndgamesState:

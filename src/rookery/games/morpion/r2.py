@@ -6,7 +6,7 @@ retraining, the game with tree search, training.
 The paper leaves the net's input and actions open. Here they are what is known of the authors' program: the net sees
 the dots but no lines, and an action is the cell of the new dot, so of several lines through one new dot only the first
 can be drawn. As in the paper, self-play takes its moves from the net's policy without a tree, and the net is trained on
-(s, pi, z) with that very policy pi, so only the value carries news. `morpion_zero` is the system that mends all this.
+(s, pi, z) with that very policy pi, so only the value carries news. `zero` is the system that mends all this.
 
 All random numbers of an iteration follow from the seed and the number of the iteration, so a run that was stopped goes
 on and ends as it would have on the same machine.
@@ -14,6 +14,8 @@ on and ends as it would have on the same machine.
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,16 +24,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import safetensors
+import safetensors.torch
 import torch
 from torch import nn
 from torch.nn import functional
 
 from rookery import _native
-from rookery.files import write_text
+from rookery.files import replacing, write_text
 from rookery.games.morpion.rules import STEPS, Morpion
-from rookery.run import Info, Run
+from rookery.games.morpion.zero import progress
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration, settings_from
 
-KIND = "morpion-r2"
+KIND = "morpion r2"
+MODEL = "model.safetensors"
 Floats = npt.NDArray[np.float32]
 
 
@@ -39,7 +46,7 @@ Floats = npt.NDArray[np.float32]
 class Settings:
     """Table 7.1 (the letter there stands first), and what the net and the board are."""
 
-    iterations: int = 100
+    iterations: int = duration(100)
     """I: number of iterations."""
     episodes: int = 50
     """E: games of self-play in an iteration."""
@@ -73,6 +80,12 @@ class Settings:
     """Of the first of the two hidden layers; the second has half as many."""
     leaves: int = 64
     """Positions of one tree that the net looks at together. The paper's program looked at one at a time."""
+    minutes: float = duration(0.0)
+    """Stop at the first iteration that ends after this many minutes; 0 means no limit."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "iterations", "episodes", "simulations", "epochs", "batch", "channels", "hidden")
+        check_at_least(self, 0, "minutes")
 
 
 SMALL = Settings(
@@ -249,20 +262,18 @@ def enhanced_game(player: Player, settings: Settings, threshold: int) -> list[in
 # Training
 
 
-def train(
-    settings: Settings, folder: Path, seed: int, resume: bool, iterations: int, minutes: float = float("inf")
-) -> Iterator[Info]:
+def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     """Algorithm 7, a row of metrics for each iteration. The folder keeps a checkpoint of the last one."""
+    seed, folder, minutes = run.seed, run.folder, settings.minutes or math.inf
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cudnn.deterministic = True
-    run = Run(folder, KIND, {**asdict(settings), "seed": seed}, resume)
     torch.manual_seed(seed)
     player = Player(settings, device)
     recent: list[int] = []
     kept: list[Examples] = []
     best: list[int] = []
-    if arrays := run.load():
+    if arrays := run.restore():
         recent, best = arrays["recent"].tolist(), arrays["best"].tolist()
         names = player.net.state_dict()
         player.net.load_state_dict({name: torch.from_numpy(arrays[f"net.{name}"]) for name in names})
@@ -271,7 +282,7 @@ def train(
             for i in range(int(arrays["kept"]))
         ]
     seconds_before = run.rows[-1]["seconds"] if run.rows else 0.0
-    for iteration in range(len(run.rows), min(iterations, settings.iterations)):
+    for iteration in range(len(run.rows), settings.iterations):
         if run.rows and time.monotonic() - begin >= 60 * minutes:
             break
         rng = np.random.default_rng((seed, iteration))
@@ -296,8 +307,9 @@ def train(
             games.append(enhanced_game(player, settings, threshold))
             enhanced = len(games[-1])
         best = max([best, *games], key=len)
-        row: Info = {
+        row: Row = {
             "iteration": iteration + 1,
+            "progress": progress(iteration + 1, settings.iterations, (time.monotonic() - begin) / 60, minutes),
             "seconds": round(seconds_before + time.monotonic() - begin, 2),
             "best": len(best),
             "threshold": threshold,
@@ -318,4 +330,30 @@ def train(
         for move in best:
             state.apply(move)
         write_text(folder / "best.psol", state.psol())
+        save_model(folder / MODEL, player.net, settings)
         yield row
+
+
+# Files
+
+
+def save_model(path: Path, net: Net, settings: Settings) -> None:
+    """Write the net with what it takes to build it."""
+    tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
+    with replacing(path) as file:
+        file.write(safetensors.torch.save(tensors, {"kind": KIND, "settings": json.dumps(asdict(settings))}))
+
+
+def load_model(path: Path) -> Player:
+    """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
+    if metadata.get("kind") != KIND:
+        raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {KIND!r}")
+    player = Player(settings_from(Settings, json.loads(metadata["settings"])), torch.device("cpu"))
+    player.net.load_state_dict(tensors)
+    return player

@@ -3,7 +3,7 @@
 Run i of a campaign with seed s has the seed s + i and nothing else to do with the others, so any run can be made again
 alone, and a campaign that was stopped goes on with the seeds it has not done.
 
->>> campaign = Campaign(Settings("4D", "nrpa", level=1, seed=3))
+>>> campaign = Campaign(CampaignSettings("4D", "nrpa", level=1, seed=3))
 >>> campaign.go(runs=2, threads=1)
 >>> [run.seed for run in campaign.runs], campaign.playouts, campaign.best.score > 24
 ([3, 4], 200, True)
@@ -12,11 +12,12 @@ alone, and a campaign that was stopped goes on with the seeds it has not done.
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,7 +29,9 @@ from rookery.files import write_text
 from rookery.game import TERMINAL
 from rookery.games.morpion import MODELS
 from rookery.games.morpion.rules import RECORDS, Morpion, MorpionState, read, verify
+from rookery.method import check_at_least
 from rookery.registry import load
+from rookery.run import Row, Run, duration, read_metrics
 from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
 
 Method = Literal["repair", "exchange", "nrpa", "beam-nrpa", "nmcs"]
@@ -98,7 +101,7 @@ def shipped(variant: str) -> MorpionState:
 
 
 @dataclass(frozen=True)
-class Settings:
+class CampaignSettings:
     """What a campaign does. A run of level n makes 100**n playouts (NMCS: as many as it takes)."""
 
     variant: str = "5D"
@@ -121,7 +124,7 @@ class Settings:
 
 
 def search_once(
-    state: MorpionState, settings: Settings, seed: int, control: Control, on_best: OnBest
+    state: MorpionState, settings: CampaignSettings, seed: int, control: Control, on_best: OnBest
 ) -> SearchRun | None:
     """One run of a campaign; None if it was stopped before it began."""
     level = settings.level
@@ -167,7 +170,7 @@ class Campaign:
     every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
     grid as `.psol` and as `.svg`."""
 
-    def __init__(self, settings: Settings, path: Path | None = None, resume: bool = False) -> None:
+    def __init__(self, settings: CampaignSettings, path: Path | None = None, resume: bool = False) -> None:
         self.settings, self.path = settings, path
         game = load("morpion", settings.variant)
         assert isinstance(game, Morpion)
@@ -311,7 +314,7 @@ class Campaign:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["kind"] != "morpion search":
                 raise ValueError(f"it holds {data['kind']!r}")
-            settings = Settings(**data["settings"])
+            settings = CampaignSettings(**data["settings"])
             self.runs = [DoneRun(**row) for row in data["runs"]]
             self.found = Best(**data["best"]) if data["best"] else None
             self.history = [(float(seconds), int(score)) for seconds, score in data["history"]]
@@ -326,5 +329,54 @@ class Campaign:
                 raise ValueError(f"{path} is damaged: its best game is not legal or not of {self.found.score} moves")
 
 
-def _words(settings: Settings) -> str:
+def _words(settings: CampaignSettings) -> str:
     return ", ".join(f"{name} {value}" for name, value in asdict(settings).items())
+
+
+# As a method
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a search does. A run of level n makes 100**n playouts (NMCS: as many as it takes)."""
+
+    method: Method = "repair"
+    """Destroy and repair, the same with replica exchange, or a nested search."""
+    level: int = 3
+    """A run makes 100 to the power of this many playouts; NMCS nests this deep."""
+    alpha: float = ALPHA
+    """Step size of one adaptation of NRPA."""
+    runs: int = duration(0)
+    """Stop after N runs; 0 means no limit, and a single run if there is no limit of minutes either."""
+    minutes: float = duration(0.0)
+    """Stop after this many minutes; 0 means no limit."""
+    threads: int = duration(0)
+    """Runs at a time; 0 means one per core."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 0, "runs", "minutes", "threads")
+
+
+def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
+    """Search until the runs or the minutes are up; yields a row of metrics several times a minute."""
+    chosen = CampaignSettings(game.variant, settings.method, settings.level, run.seed, settings.alpha)
+    campaign = Campaign(chosen, run.folder / "best.json", resume=True)
+    run.rows = read_metrics(run.folder)
+    runs = settings.runs or (0 if settings.minutes else 1)
+    limit = 60 * settings.minutes or math.inf
+    part = min(10.0, max(1.0, limit / 20))
+    while (not runs or len(campaign.runs) < runs) and campaign.seconds < limit:
+        left = runs - len(campaign.runs) if runs else None
+        # A run cut short begins anew, so where runs are counted each comes to its end.
+        campaign.go(min(left, settings.threads or os.cpu_count() or 1) if left else None,
+                    None if left else min(part, limit - campaign.seconds), settings.threads)  # fmt: skip
+        scores = [done.score for done in campaign.runs]
+        row = {
+            "seconds": round(campaign.seconds, 3), "runs": len(scores), "playouts": campaign.playouts,
+            "score": campaign.best.score if campaign.found else 0,
+            "mean": sum(scores) / len(scores) if scores else None,
+            "progress": min(1.0, len(scores) / runs if runs else campaign.seconds / limit),
+        }  # fmt: skip
+        run.add(row)
+        run.write_metrics()
+        yield row

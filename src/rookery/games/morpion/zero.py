@@ -19,13 +19,14 @@ on from its checkpoint and ends with the same net, bit for bit, on the same mach
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ from rookery import _native
 from rookery.files import replacing
 from rookery.games.morpion.rules import Morpion, MorpionState
 from rookery.learn import nets
-from rookery.run import Info, Run
+from rookery.method import check_at_least
+from rookery.run import Info, Row, Run, duration, settings_from
 
 KIND = "morpion-zero"
 LENGTH = 5
@@ -55,8 +57,9 @@ class Settings:
     board: int = 20
     """Rows and columns. Good games of 5D stay within 18; a line that would leave the board is not legal."""
     channels: int = 64
+    """Channels of the residual net."""
     blocks: int = 8
-    """Of the residual net."""
+    """Blocks of the residual net."""
     games: int = 128
     """Played by the net in an iteration, side by side."""
     coldest: float = 0.1
@@ -64,8 +67,9 @@ class Settings:
     searches: int = 28
     """NRPA searches in an iteration, each seeded by one of the best games the net played."""
     level: int = 3
+    """Level of the searches."""
     search_iterations: int = 100
-    """Level of the searches, and how many calls each level makes."""
+    """Calls that each level of a search makes of the one below."""
     prior: float = 5.0
     """How much of the net's log-probabilities goes, at most, into the weights a search starts from."""
     unseen: float = -1.0
@@ -79,10 +83,19 @@ class Settings:
     batch: int = 1024
     """Positions in a step."""
     learning_rate: float = 1e-3
+    """Learning rate of AdamW."""
     averaging: float = 0.99
     """The net that plays is the running mean of the net that learns; this share of it stays at every step."""
-    threads: int = 0
+    threads: int = duration(0)
     """Cores for the searches; 0 means all. Does not change what is found."""
+    iterations: int = duration(0)
+    """Stop after N iterations; 0 means no limit."""
+    minutes: float = duration(0.0)
+    """Stop at the first iteration that ends after this many minutes; 0 means no limit."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "channels", "blocks", "games", "searches", "window", "steps", "batch")
+        check_at_least(self, 0, "threads", "iterations", "minutes")
 
 
 SMALL = Settings(
@@ -446,22 +459,20 @@ class Learner:
 # Training
 
 
-def train(
-    settings: Settings, folder: Path, seed: int, resume: bool, iterations: int, minutes: float = float("inf")
-) -> Iterator[Info]:
-    """Train until so many iterations are done or, after one at least, the time is up; a row of metrics for each.
-    Whatever ends it, the folder holds the last iteration's checkpoint, `model.safetensors` and the best game as
-    `best.psol`."""
+def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
+    """Train until `iterations` are done or, after one at least, the time is up; a row of metrics for each. Whatever
+    ends it, the folder holds the last iteration's checkpoint, `model.safetensors` and the best game as `best.psol`."""
+    seed, folder = run.seed, run.folder
+    iterations, minutes = settings.iterations or 10**9, settings.minutes or math.inf
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cudnn.deterministic = True
     torch.set_num_threads(1)  # without a GPU one core learns; the others search
-    run = Run(folder, KIND, {**asdict(replace(settings, threads=0)), "seed": seed}, resume)
     learner = Learner(settings, seed, device)
     game = learner.net.game
     ranking = Ranking(game, settings.window)
     best: list[int] = []
-    if arrays := run.load():
+    if arrays := run.restore():
         ends = arrays.pop("games.ends")
         ranking.add([moves.tolist() for moves in np.split(arrays.pop("games.moves"), ends[:-1])])
         best = arrays.pop("best").tolist()
@@ -492,8 +503,9 @@ def train(
             new_found = ranking.add(found.games)
             best = max([best, *played.games, *found.games], key=len)
             now = time.monotonic()
-            row: Info = {
+            row: Row = {
                 "iteration": iteration + 1,
+                "progress": progress(iteration + 1, iterations, (time.monotonic() - begin) / 60, minutes),
                 "seconds": round(seconds_before + now - begin, 2),
                 "best": len(best),
                 "threshold": ranking.threshold(settings.ratio),
@@ -529,6 +541,11 @@ def train(
                     if not isinstance(value, list):
                         writer.add_scalar(name, value, iteration + 1)
             yield row
+
+
+def progress(iteration: int, iterations: int, minutes: float, limit: float) -> float:
+    """How far a run is that ends after a number of iterations or minutes, whichever comes first."""
+    return min(1.0, max(iteration / iterations, minutes / limit))
 
 
 def _means_by_third(scores: npt.NDArray[np.int64], share: npt.NDArray[np.float32]) -> list[float]:
@@ -571,7 +588,7 @@ def load_model(path: Path, device: torch.device | None = None) -> tuple[Net, Set
         raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
     if metadata.get("kind") != KIND:
         raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {KIND!r}")
-    settings = Settings(**json.loads(metadata["settings"]))
+    settings: Settings = settings_from(Settings, json.loads(metadata["settings"]))
     net = Net(settings)
     net.load_state_dict(tensors)
     device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 from rookery import _native
-from rookery.agent import Agent, Explanation
-from rookery.game import Game, Overlay, State
-from rookery.games.solitaire_chess import ranker as capture_ranker
+from rookery.agents import Agent, Explanation
+from rookery.game import Overlay, State
 from rookery.games.solitaire_chess.exact import solve
-from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+from rookery.games.solitaire_chess.rules import SolitaireChessState
 
 
 class RankerAgent(Agent):
@@ -31,7 +29,7 @@ class RankerAgent(Agent):
         return Explanation(ranked[0], values, reasons, Overlay(values=values))
 
 
-class OracleAgent(Agent):
+class SolverAgent(Agent):
     """Values a capture 1 if the position after it can be solved and 0 if not; certain, by search."""
 
     def values(self, state: State) -> dict[int, float]:
@@ -48,14 +46,3 @@ class OracleAgent(Agent):
         good = [state.action_name(action) for action, value in values.items() if value]
         reasons = [f"a solution can begin with {', '.join(good)}" if good else "no capture leads to a solution"]
         return Explanation(max(values, key=lambda action: values[action]), values, reasons, Overlay(values=values))
-
-
-def load(name: str, game: Game, path: str | None = None) -> Agent:
-    """`dqn` and `taught` as shipped, `dqn:PATH` with weights of your own or the folder of a run, `oracle`, `best`."""
-    assert isinstance(game, SolitaireChess)
-    if name not in capture_ranker.METHODS:
-        return OracleAgent()
-    file = Path(path) if path else capture_ranker.shipped(game, name)
-    if file.is_dir():
-        file /= "solo-8x8.safetensors" if game.max_captures else "4x4.safetensors"
-    return RankerAgent(capture_ranker.load(file))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,15 @@ from torch import nn
 from torch.nn import functional
 
 from rookery import _native
-from rookery import run as runs
 from rookery._native.solitaire_chess import CaptureRanker
+from rookery.games.solitaire_chess import ranker
 from rookery.games.solitaire_chess.ranker import may_learn_from
 from rookery.games.solitaire_chess.rules import KINDS, SolitaireChess
 from rookery.learn import nets
+from rookery.method import check_at_least
+from rookery.run import Row, Run
 
-KIND = "solitaire-chess-dqn"
+MODEL = "model.safetensors"
 
 Boards = npt.NDArray[np.uint8]
 """A byte a cell as the native games keep it, `[boards, cells]`."""
@@ -46,8 +48,11 @@ class Settings:
     """All that decides what is learned, with the seed."""
 
     width: int = 64
+    """Width of the net."""
     heads: int = 8
+    """Attention heads."""
     layers: int = 4
+    """Layers of the net."""
     nets: int = 2
     """Nets that learn side by side, a thread each; their mean ranks."""
     steps: int = 7000
@@ -81,14 +86,20 @@ class Settings:
     target_rate: float = 0.01
     """How fast the target network follows, a step."""
     reward_capture: float = 0.01
+    """Reward of a capture."""
     reward_win: float = 0.9
+    """Reward of leaving one piece."""
     reward_dead_end: float = 0.0
+    """Reward of a position with no capture left."""
     pools: tuple[str, ...] = ("KQRRBBNNPP", "QRRBBNNPP", "RRBBNNPP", "RRBBNNPP")
     """Sets of pieces that puzzles are made of, drawn with equal chances. Hard puzzles have neither king nor queen."""
     king: bool | None = None
     """Whether puzzles have a king; None leaves it to chance."""
     threads: int = 1
     """More are quicker on a machine with nothing else to do, and lead to other weights."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "width", "heads", "layers", "nets", "steps", "batch", "games", "memory", "threads")
 
 
 SOLO_8X8 = Settings(
@@ -301,6 +312,17 @@ def learn(
     return float(loss.detach())
 
 
+def save_net(path: Path, net: nn.Module, settings: Any) -> None:
+    """Write what ranks, for `ranker.load`; `settings` has the shape of the net."""
+    weights = {name: tensor.detach().numpy() for name, tensor in net.state_dict().items()}
+    ranker.save(path, weights, settings.width, settings.heads, settings.layers)
+
+
+def default_settings(game: SolitaireChess) -> Settings:
+    """Those that the shipped weights were trained with."""
+    return SOLO_8X8 if game.max_captures else Settings()
+
+
 def bit(numbers: Marks, place: Marks) -> npt.NDArray[np.bool_]:
     """Whether the bit at a place is set, for each number."""
     found: npt.NDArray[np.bool_] = (numbers >> place & np.uint64(1)) > 0
@@ -347,19 +369,16 @@ CHECKPOINT = 500
 """Steps between two rows of metrics, after which a stopped run can go on."""
 
 
-def train(
-    game: SolitaireChess, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
-) -> Iterator[tuple[dict[str, Any], nn.ModuleList]]:
-    """Learn from nothing; yields a row of metrics and the nets every `CHECKPOINT` steps. The same seed gives the same
-    nets on the same machine, whether the run was stopped on the way or not.
+def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
+    """Learn from nothing; yields a row of metrics every `CHECKPOINT` steps. The same seed gives the same nets on the
+    same machine, whether the run was stopped on the way or not.
 
     A row has the mean loss, and the share of the puzzles that were solved with nothing taken back, although some
     captures were random.
     """
     if settings.reward_win + settings.reward_capture * (settings.max_pieces - 1) > 1:
         raise ValueError("a win and all its captures may bring at most 1 together: values are chances")
-    described = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(settings).items()}
-    run = runs.Run(folder, KIND, described | {"seed": seed, "game": str(game.initial_state())}, resume)
+    seed = run.seed
     torch.set_num_threads(settings.threads)
     torch.manual_seed(seed)
     learners = [Learner(settings) for _ in range(settings.nets)]
@@ -368,7 +387,7 @@ def train(
         named: dict[str, nets.Part] = {"net": learner.net, "target": learner.target_net, "optimizer": learner.optimizer}
         parts |= {f"{name}{number}": part for name, part in named.items()}
     memory, puzzles = Memory(settings.memory, game.rows * game.columns), Puzzles(game, settings)
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         nets.restore(saved, **parts)
         memory.restore(saved, run.rows[-1]["seen"])
         puzzles.restore(saved)
@@ -380,7 +399,9 @@ def train(
         chances = sizes**settings.size_power
         boards = puzzles.draw(int(rng.choice(sizes, p=chances / chances.sum())), rng)
         explores = np.arange(len(boards)) % settings.explore_every == settings.explore_every - 1
-        return play(game, ranker, boards, settings.epsilon * explores, settings, int(rng.integers(1 << 62))), rng
+        return play(
+            game, playing_ranker, boards, settings.epsilon * explores, settings, int(rng.integers(1 << 62))
+        ), rng
 
     def learn_in(step: int, learner: Learner, rng: np.random.Generator) -> float:
         for group in learner.optimizer.param_groups:
@@ -391,7 +412,7 @@ def train(
     with ThreadPoolExecutor(settings.nets + 1) as threads:
         for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
             if step % RENEWED == 0:
-                ranker = ranker_of([learners[step // RENEWED % settings.nets].net], settings)
+                playing_ranker = ranker_of([learners[step // RENEWED % settings.nets].net], settings)
                 playing = threads.submit(play_before, step)
             played, rng = playing.result()
             memory.add(played.boards, played.good, played.tried)
@@ -407,7 +428,9 @@ def train(
                     "step": step + 1, "loss": round(float(np.mean(losses)), 4),
                     "solved": round(float(np.mean(shares)), 4),
                     "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
+                    "progress": (step + 1) / settings.steps,
                 }  # fmt: skip
                 run.save(row, nets.arrays(**parts) | memory.arrays() | puzzles.arrays())
                 losses, shares = [], []
-                yield row, nn.ModuleList(learner.net for learner in learners)
+                save_net(run.folder / MODEL, nn.ModuleList(learner.net for learner in learners), settings)
+                yield row

@@ -31,7 +31,7 @@ from rookery.games.solitaire_chess.rules import KINDS, PIECE_SET, SolitaireChess
 
 
 @dataclass(frozen=True)
-class Solution:
+class FirstSolution:
     """What a depth-first search for one solution found."""
 
     moves: list[int] | None
@@ -44,9 +44,9 @@ class Solution:
         return self.moves is not None
 
 
-def solve(state: SolitaireChessState, control: Control | None = None) -> Solution:
+def solve(state: SolitaireChessState, control: Control | None = None) -> FirstSolution:
     """A solution of one position, or the certainty that there is none. `control.done` counts positions entered."""
-    return Solution(*_native.solitaire_chess.solve(state, control))
+    return FirstSolution(*_native.solitaire_chess.solve(state, control))
 
 
 @dataclass(frozen=True)

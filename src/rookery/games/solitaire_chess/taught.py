@@ -9,9 +9,7 @@ training.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +17,23 @@ import torch
 from torch.nn import functional
 
 from rookery import _native
-from rookery import run as runs
 from rookery.games.solitaire_chess import dqn as solitaire_dqn
-from rookery.games.solitaire_chess.dqn import Boards, Graphs, Net, bit
+from rookery.games.solitaire_chess.dqn import MODEL, Boards, Graphs, Net, bit, save_net
 from rookery.games.solitaire_chess.ranker import may_learn_from
 from rookery.games.solitaire_chess.rules import KINDS, SolitaireChess
 from rookery.learn import nets
-
-KIND = "solitaire-chess-taught"
+from rookery.method import check_at_least
+from rookery.run import Row, Run
 
 
 @dataclass(frozen=True)
 class Settings:
     width: int = 64
+    """Width of the net."""
     heads: int = 8
+    """Attention heads."""
     layers: int = 4
+    """Layers of the net."""
     puzzles: int = 100_000
     """Puzzles whose trees the lessons are taken from."""
     shares: tuple[float, ...] = (0.0, 0.04, 0.08, 0.18, 0.3, 0.4)
@@ -52,6 +52,9 @@ class Settings:
     """Steps between two rows of metrics, after which a stopped run can go on."""
     threads: int = 1
     """More are quicker on a machine with nothing else to do, and lead to other weights."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "width", "heads", "layers", "puzzles", "steps", "batch", "report", "threads")
 
 
 @dataclass(frozen=True)
@@ -109,21 +112,18 @@ def _log_sum(graphs: Graphs, scores: torch.Tensor) -> torch.Tensor:
     return most + sums.clamp_min(1e-12).log()
 
 
-def train(
-    game: SolitaireChess, settings: Settings, folder: Path, seed: int = 0, resume: bool = False
-) -> Iterator[tuple[dict[str, Any], Net]]:
-    """Learn from lessons; yields a row of metrics and the net every `report` steps. The same seed gives the same net on
-    the same machine, whether the run was stopped on the way or not.
+def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
+    """Learn from lessons; yields a row of metrics every `report` steps. The same seed gives the same net on the same
+    machine, whether the run was stopped on the way or not.
 
     A row has the mean loss, and the share of solvable positions in which the capture most believed in was right.
     """
-    described = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(settings).items()}
-    run = runs.Run(folder, KIND, described | {"seed": seed, "game": str(game.initial_state())}, resume)
+    seed = run.seed
     torch.set_num_threads(settings.threads)
     torch.manual_seed(seed)
     net = Net(solitaire_dqn.Settings(width=settings.width, heads=settings.heads, layers=settings.layers))
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         nets.restore(saved, net=net, optimizer=optimizer)
     lessons = make_lessons(game, settings, seed)
     places = lessons.by_pieces()
@@ -142,7 +142,11 @@ def train(
         losses.append(float(loss.detach()))
         hits.append(hit)
         if (step + 1) % settings.report == 0 or step + 1 == settings.steps:
-            row = {"step": step + 1, "loss": round(float(np.mean(losses)), 4), "right": round(float(np.mean(hits)), 4)}
-            run.save(row | {"lessons": len(lessons.boards)}, nets.arrays(net=net, optimizer=optimizer))
+            row = {
+                "step": step + 1, "loss": round(float(np.mean(losses)), 4), "right": round(float(np.mean(hits)), 4),
+                "lessons": len(lessons.boards), "progress": (step + 1) / settings.steps,
+            }  # fmt: skip
+            run.save(row, nets.arrays(net=net, optimizer=optimizer))
+            save_net(run.folder / MODEL, net, settings)
             losses, hits = [], []
-            yield row, net
+            yield row

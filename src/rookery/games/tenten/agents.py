@@ -10,67 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from rookery import draw
-from rookery.agent import Agent, Drawing, Explanation
+from rookery.agents import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
-from rookery.games.tenten import MODELS, lspi, ntuple
-from rookery.games.tenten import linear as cross_entropy
-from rookery.games.tenten import oracle as tenten_oracle
+from rookery.games.tenten import MODELS, ntuple
+from rookery.games.tenten.linear import Linear
+from rookery.games.tenten.lspi import Lspi
 from rookery.games.tenten.rules import PIECE_SETS, TenTen, TenTenState
-from rookery.search.agents import MctsAgent
-
-SHIPPED = MODELS
 
 Halves = tuple[int, int]
 
 
-def load(name: str, game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """`lspi`, `linear` or `ntuple`, with the weights in `path` or those shipped for this board and pieces."""
-    file = _weights(name, game, path)
-    if name == "lspi":
-        return LspiAgent(lspi.load(file, game), **settings)
-    if name == "linear":
-        return LinearAgent(cross_entropy.load(file, game), **settings)
-    return NTupleAgent(ntuple.load(file, game), **settings)
-
-
-def load_best(game: TenTen, path: str | None = None, **settings: Any) -> Agent:
-    """The oracle on small boards; the network that looks ahead where weights are shipped or in `path`; else search."""
-    if path is None and not settings:
-        if tenten_oracle.solves(game):
-            return tenten_oracle.load(game)
-        if not ships("ntuple", game):
-            return MctsAgent()
-    return LookAheadAgent(ntuple.load(_weights("ntuple", game, path), game), **settings)
-
-
-def _weights(method: str, game: TenTen, path: str | None) -> Path:
-    """A file of the user's, also as the folder of a run, or the shipped one."""
-    if path is None:
-        return _shipped(method, game)
-    return Path(path) / "model.npz" if Path(path).is_dir() else Path(path)
-
-
-def ships(method: str, game: TenTen) -> bool:
-    """Are there weights of the method for this board and these pieces?"""
-    return _file(method, game).exists()
-
-
-def _file(method: str, game: TenTen) -> Path:
+def shipped(method: str, game: TenTen) -> Path:
+    """The file of the weights that ship for this board and these pieces, if there are any."""
     pieces = dict(zip(game.piece_names, game.weights, strict=True))
     names = [name for name, known in PIECE_SETS.items() if dict(known) == pieces]
     variant = f"{game.rows}x{game.columns}" + ("" if names == ["full"] else f"-{names[0]}" if names else "-own")
-    return SHIPPED / f"{method}-{variant}.npz"
-
-
-def _shipped(method: str, game: TenTen) -> Path:
-    file = _file(method, game)
-    if not file.exists():
-        known = ", ".join(sorted(f.stem.removeprefix(f"{method}-") for f in SHIPPED.glob(f"{method}-*.npz")))
-        raise ValueError(
-            f"no weights of {method!r} are shipped for {file.stem.removeprefix(f'{method}-')}, only for: "
-            f"{known or 'nothing'}; train some with `rookery train tenten {method}` and name the file as {method}:FILE"
-        )
-    return file
+    return MODELS / f"{method}-{variant}.npz"
 
 
 def board_halves(state: TenTenState) -> Halves:
@@ -85,19 +40,19 @@ def _slots(state: State) -> tuple[TenTenState, Halves, list[tuple[int, int]]]:
     return state, board_halves(state), [(slot, piece) for slot, piece in enumerate(state.hand) if piece >= 0]
 
 
-class _LinearFeatures(Agent):
-    """A weighted sum of features: explains itself by what each contributes."""
+class LinearAgent(Agent):
+    """A weighted sum of features: explains itself by what each contributes.
 
-    names: tuple[str, ...]
-    weights: npt.NDArray[Any]
+    The model is that of LSPI, with the features of the paper, or that of the cross-entropy method, with our own.
+    """
+
+    def __init__(self, model: Lspi | Linear) -> None:
+        self.model, self.weights, self.names = model, model.weights, model.names
 
     def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
         """Cells, lines cleared, boards after, values."""
-        raise NotImplementedError
-
-    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
-        """`[placements, features]`."""
-        raise NotImplementedError
+        found: tuple[Any, Any, Any, Any] = self.model.features.placements(self.weights, board, piece)
+        return found
 
     def values(self, state: State) -> dict[int, float]:
         state, board, slots = _slots(state)
@@ -114,7 +69,7 @@ class _LinearFeatures(Agent):
         action = max(values, key=lambda a: values[a])
         slot, cell = divmod(action, state.game.rows * state.game.columns)
         cells, _, boards, _ = self.placements(board, state.hand[slot])
-        vectors = self.feature_vectors(board, state.hand[slot], cells, boards)
+        vectors = self.model.feature_vectors(board, state.hand[slot], cells, boards)
         chosen = vectors[list(cells).index(cell)]
         lead = (chosen - vectors.mean(axis=0)) * self.weights
         reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}, the most of {len(values)} placements"]
@@ -131,36 +86,6 @@ class _LinearFeatures(Agent):
         rows = [(self.names[i], float(lead[i])) for i in np.argsort(-np.abs(lead), kind="stable") if lead[i]]
         text = "\n".join(f"{value:+10.3g}  {name}" for name, value in rows)
         return Drawing(title, draw.bars(title, rows), text)
-
-
-class LspiAgent(_LinearFeatures):
-    """The paper's 21 features with weights by least-squares policy iteration."""
-
-    names = lspi.FEATURES
-
-    def __init__(self, model: lspi.Lspi) -> None:
-        self.model, self.weights = model, model.weights
-
-    def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
-        return self.model.features.placements(self.weights, board, piece)
-
-    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
-        return np.array([self.model.features.of_placement(board, piece, int(cell)) for cell in cells])
-
-
-class LinearAgent(_LinearFeatures):
-    """Our own features with weights tuned by the cross-entropy method."""
-
-    names = cross_entropy.FEATURES
-
-    def __init__(self, model: cross_entropy.Linear) -> None:
-        self.model, self.weights = model, model.weights
-
-    def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
-        return self.model.features.placements(self.weights, board, piece)
-
-    def feature_vectors(self, board: Halves, piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
-        return self.model.features.of_boards(boards).astype(np.float64)
 
 
 class NTupleAgent(Agent):

@@ -276,7 +276,7 @@ def _raise_if_stopped(control: Control | None) -> None:
 
 
 @dataclass(frozen=True)
-class Solution:
+class SolvedGame:
     """A table of values and what it says. For `survival` the values are divided by `scale` to give rounds."""
 
     game: TenTen
@@ -351,7 +351,7 @@ def solve(
     evaluate: bool = True,
     progress: Progress | None = None,
     control: Control | None = None,
-) -> Solution:
+) -> SolvedGame:
     """The best policy for an objective, with error bounds.
 
     `discount` is 1 for `survival` and 0.9 for the rewards unless given. `precision` is relative. With a `file` the
@@ -386,7 +386,7 @@ def solve(
         rounds, interval = math.nan, (math.nan, math.nan)
     else:
         rounds, interval = _rounds_of(TablePolicy(game, (store.values,), _tolerance(store.values)), threads, seed)
-    solution = Solution(
+    solution = SolvedGame(
         game, objective, discount, store.values, scale, value, bound, store.sweeps, seconds, rounds, interval
     )
     store.finish(solution._header())
@@ -570,7 +570,7 @@ class _Store:
                 file.write(_pack_header(header))
 
 
-def load(path: Path, game: TenTen | None = None) -> Solution:
+def load(path: Path, game: TenTen | None = None) -> SolvedGame:
     """Read a solution back, checked; the table is mapped, not copied. With a `game`, it must be the one solved."""
     header = _read_header(path)
     if not header["finished"]:
@@ -585,7 +585,7 @@ def load(path: Path, game: TenTen | None = None) -> Solution:
     values = np.memmap(path, dtype, "r", _HEADER_SIZE, shape)
     if zlib.crc32(values.data) != header["crc"]:
         raise ValueError(f"the values in {path} are damaged: their checksum differs")
-    return Solution(
+    return SolvedGame(
         game or solved, header["objective"], header["discount"], values, header["scale"], header["value_empty"],
         header["error_bound"], header["sweeps"], header["seconds"], header["mean_rounds"],
         (header["low"], header["high"]),

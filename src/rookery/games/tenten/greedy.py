@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import random
 
-from rookery.agent import Explanation
+from rookery.agents import Agent, Explanation
 from rookery.game import TERMINAL, Overlay, State
 from rookery.games.tenten.rules import TenTen, TenTenState
 
 MEANINGS = {1: "lines cleared now", 2: "chance that the next piece fits", 3: "lines cleared now, or the next chance"}
 
 
-class GreedyAgent:
+class GreedyAgent(Agent):
     """Algorithm 1 clears the most lines now, 2 makes it most likely that the next piece fits, 3 follows one of them at
     random, drawn anew every round. Among equal placements the first in reading order is taken."""
 

@@ -10,7 +10,7 @@ The features are those of `native/games/tenten/features.hpp`, `HandFeatures`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ import numpy.typing as npt
 from rookery import _native
 from rookery import run as runs
 from rookery.games.tenten.rules import TenTen
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration
 from rookery.statistics import Survival
 
 KIND = "tenten-linear"
@@ -48,17 +50,29 @@ Weights = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Settings:
-    generations: int = 30
+    generations: int = duration(30)
+    """Generations of candidates."""
     population: int = 40
+    """Candidates per generation."""
     elite: int = 8
+    """The best candidates of a generation, which the next one is drawn around."""
     rounds: int = 5_000
     """Placements each candidate is measured on."""
     noise: float = 0.2
     """Added to every standard deviation, falling to 0 over the run, so that the search does not freeze too early."""
+    threads: int = duration(0)
+    """Cores to play on; 0 means all. Does not change the result."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "generations", "population", "elite", "rounds")
+        if self.elite > self.population:
+            raise ValueError(f"elite must be at most population, {self.population}, and is {self.elite}")
 
 
 class Linear:
     """The weights, and games played with them."""
+
+    names = FEATURES
 
     def __init__(self, game: TenTen, weights: Weights) -> None:
         self.game, self.weights = game, weights
@@ -67,6 +81,10 @@ class Linear:
     def play(self, games: int, seed: int, max_rounds: int = 10_000_000, threads: int = 0) -> Survival:
         rounds, _, scores, ended = self.features.play(self.weights, games, seed, max_rounds, threads)
         return Survival(rounds, ended.astype(bool), scores)
+
+    def feature_vectors(self, board: tuple[int, int], piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
+        """The features of the boards after placements of a piece, `[placements, features]`."""
+        return np.asarray(self.features.of_boards(boards).astype(np.float64))
 
     def save(self, path: Path, **info: Any) -> None:
         runs.save_model(path, {"kind": KIND, **info}, {"weights": self.weights})
@@ -79,22 +97,19 @@ def load(path: Path, game: TenTen) -> Linear:
     return Linear(game, arrays["weights"].astype(np.float32))
 
 
-def train(
-    game: TenTen, settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
-) -> Iterator[dict[str, Any]]:
-    """Tune; yields a row of metrics after every generation. The model lies in `folder` at the end."""
-    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, "game": str(game.initial_state())}, resume)
+def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
+    """Tune the weights; yields a row of metrics after every generation."""
     features = _native.tenten.HandFeatures(game.rules)
     # The features differ in size by a factor of a hundred; the weights are tuned on a common scale.
     scale = _typical_size(game)
     mean, spread = np.zeros(len(FEATURES)), np.ones(len(FEATURES))
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         mean, spread = saved["mean"], saved["spread"]
     for generation in range(len(run.rows), settings.generations):
-        rng = np.random.default_rng([seed, generation])
+        rng = np.random.default_rng([run.seed, generation])
         candidates = mean + spread * rng.standard_normal((settings.population, len(FEATURES)))
         weights = (candidates / scale).astype(np.float32)
-        rates = features.death_rates(weights, settings.rounds, int(rng.integers(1 << 62)), threads)
+        rates = features.death_rates(weights, settings.rounds, int(rng.integers(1 << 62)), settings.threads)
         best = np.argsort(rates, kind="stable")[: settings.elite]
         noise = settings.noise * (1 - generation / settings.generations)
         mean, spread = candidates[best].mean(axis=0), candidates[best].std(axis=0) + noise
@@ -105,10 +120,11 @@ def train(
             "generation": generation + 1,
             "elite_mean_rounds": float(1 / max(rates[best].mean(), 1e-9)),
             "spread": float(spread.mean()),
+            "progress": (generation + 1) / settings.generations,
         }
         run.save(row, {"mean": mean, "spread": spread})
+        Linear(game, (mean / scale).astype(np.float32)).save(run.folder / "model.npz")
         yield row
-    Linear(game, (mean / scale).astype(np.float32)).save(run.model_path)
 
 
 def _typical_size(game: TenTen) -> npt.NDArray[np.float64]:

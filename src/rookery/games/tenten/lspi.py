@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ import numpy.typing as npt
 from rookery import _native
 from rookery import run as runs
 from rookery.games.tenten.rules import TenTen
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration, settings_from
 from rookery.statistics import Survival
 
 KIND = "tenten-lspi"
@@ -66,7 +68,7 @@ Weights = npt.NDArray[np.float64]
 class Settings:
     """The paper's, but for the discount."""
 
-    reward: int = 2
+    reward: Literal[1, 2, 3] = 2
     """1: lines squared plus expected placements; 2: lines squared; 3: expected placements."""
     discount: float = 0.99
     """The paper used 0.8 on 4x4 and does not give the one for 10x10; there a longer view plays better."""
@@ -74,13 +76,21 @@ class Settings:
     """Reward of a placement after which the next piece does not fit."""
     turns: int = 20
     """Games between two updates of the weights."""
-    updates: int = 50
+    updates: int = duration(50)
+    """Updates of the weights."""
     max_rounds: int = 100_000
     """A game longer than this is stopped."""
+    threads: int = duration(0)
+    """Cores to play on; 0 means all. Does not change the result."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "turns", "updates", "max_rounds")
 
 
 class Lspi:
     """The weights, and games played with them."""
+
+    names = FEATURES
 
     def __init__(self, game: TenTen, settings: Settings, weights: Weights | None = None) -> None:
         self.game, self.settings = game, settings
@@ -91,6 +101,10 @@ class Lspi:
         rounds, _, scores, ended = self.features.play(self.weights, games, seed, max_rounds, threads)
         return Survival(rounds, ended.astype(bool), scores)
 
+    def feature_vectors(self, board: tuple[int, int], piece: int, cells: Any, boards: Any) -> Weights:
+        """The features of placements of a piece, `[placements, features]`."""
+        return np.array([self.features.of_placement(board, piece, int(cell)) for cell in cells])
+
     def save(self, path: Path, **info: Any) -> None:
         runs.save_model(path, {"kind": KIND, "settings": asdict(self.settings), **info}, {"weights": self.weights})
 
@@ -99,7 +113,7 @@ def load(path: Path, game: TenTen) -> Lspi:
     info, arrays = runs.load_arrays(path, KIND)
     if arrays["weights"].shape != (len(FEATURES),):
         raise ValueError(f"{path} does not hold {len(FEATURES)} weights")
-    return Lspi(game, Settings(**info["settings"]), arrays["weights"])
+    return Lspi(game, settings_from(Settings, info["settings"]), arrays["weights"])
 
 
 def solve(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> Weights:
@@ -110,25 +124,25 @@ def solve(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> Weights:
     return np.asarray(solution * scale)
 
 
-def train(
-    game: TenTen, settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
-) -> Iterator[dict[str, Any]]:
-    """Play and learn; yields a row of metrics after every update. The model lies in `folder` at the end."""
-    run = runs.Run(folder, KIND, asdict(settings) | {"seed": seed, "game": str(game.initial_state())}, resume)
+def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
+    """Play and learn; yields a row of metrics after every update."""
     lspi = Lspi(game, settings)
     size = len(FEATURES)
     a, b = np.zeros((size, size)), np.zeros(size)
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         a, b, lspi.weights = saved["a"], saved["b"], saved["weights"]
     for update in range(len(run.rows), settings.updates):
         more_a, more_b, rounds = lspi.features.sample(
-            lspi.weights, settings.discount, settings.penalty, settings.turns, seed, update * settings.turns,
-            settings.max_rounds, threads,
+            lspi.weights, settings.discount, settings.penalty, settings.turns, run.seed, update * settings.turns,
+            settings.max_rounds, settings.threads,
         )  # fmt: skip
         a, b = a + more_a, b + more_b
         old, lspi.weights = lspi.weights, solve(a, b)
         change = float(np.linalg.norm(lspi.weights - old) / np.linalg.norm(lspi.weights))
-        row = {"update": update + 1, "mean_rounds": float(rounds.mean()), "change": change}
+        row = {
+            "update": update + 1, "mean_rounds": float(rounds.mean()), "change": change,
+            "progress": (update + 1) / settings.updates,
+        }  # fmt: skip
         run.save(row, {"a": a, "b": b, "weights": lspi.weights})
+        lspi.save(run.folder / "model.npz")
         yield row
-    lspi.save(run.model_path)

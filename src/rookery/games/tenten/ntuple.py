@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ import numpy.typing as npt
 from rookery import _native
 from rookery import run as runs
 from rookery.games.tenten.rules import TenTen
+from rookery.method import check_at_least
+from rookery.run import Row, Run, duration, settings_from
 from rookery.statistics import Survival
 
 KIND = "tenten-ntuple"
@@ -38,7 +40,7 @@ Weights = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Settings:
-    steps: int = 200_000_000
+    steps: int = duration(200_000_000)
     """Placements to learn from, in all lanes together."""
     tuples: tuple[tuple[int, int], ...] = ()
     """Rows and columns of the windows; chosen by the size of the board if empty."""
@@ -53,10 +55,16 @@ class Settings:
     restart: float = 0.0
     """Chance that a game is broken off after a placement and goes on from a random board."""
     lanes: int = 2
+    """Learners side by side."""
     games: int = 32
     """Games that a lane plays side by side."""
     batch: int = 1_000_000
     """Placements between two mergers of the lanes, in all lanes together."""
+    threads: int = duration(0)
+    """Cores to play on; 0 means all. Does not change the result."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "steps", "lanes", "games", "batch")
 
 
 def default_tuples(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
@@ -118,41 +126,33 @@ class NTuple:
 
 def load(path: Path, game: TenTen) -> NTuple:
     info, arrays = runs.load_arrays(path, KIND)
-    settings = info["settings"] | {"tuples": tuple((rows, columns) for rows, columns in info["settings"]["tuples"])}
-    return NTuple(game, Settings(**settings), arrays["weights"].astype(np.float32))
+    return NTuple(game, settings_from(Settings, info["settings"]), arrays["weights"].astype(np.float32))
 
 
-def train(
-    game: TenTen, settings: Settings, folder: Path, seed: int = 0, resume: bool = False, threads: int = 0
-) -> Iterator[dict[str, Any]]:
-    """Play and learn; yields a row of metrics after every batch. The model lies in `folder` at the end."""
-    shapes = list(settings.tuples or default_tuples(game.rows, game.columns))
-    described = asdict(settings) | {
-        "tuples": [list(s) for s in shapes],
-        "seed": seed,
-        "game": str(game.initial_state()),
-    }
-    run = runs.Run(folder, KIND, described, resume)
+def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
+    """Play and learn; yields a row of metrics after every batch."""
+    shapes = tuple(settings.tuples) or default_tuples(game.rows, game.columns)
     learner = _native.tenten.TdLearner(
-        game.rules, shapes, settings.lanes, settings.games, settings.first_value, settings.discount,
+        game.rules, list(shapes), settings.lanes, settings.games, settings.first_value, settings.discount,
         settings.every_piece, settings.restart,
     )  # fmt: skip
-    if (saved := run.load()) is not None:
+    if (saved := run.restore()) is not None:
         last = run.rows[-1]
         arrays = [saved[name] for name in ("weights", "errors", "sizes", "boards")]
         learner.restore(arrays[0], arrays[1], arrays[2], arrays[3], last["steps"], last["deaths"])
     batches = -(-settings.steps // settings.batch)
     for batch in range(len(run.rows), batches):
         begin, steps, deaths = time.perf_counter(), learner.rounds, learner.deaths
-        learner.train(-(-settings.batch // settings.lanes), settings.step, seed, batch, threads)
+        learner.train(-(-settings.batch // settings.lanes), settings.step, run.seed, batch, settings.threads)
         seconds = time.perf_counter() - begin
         row = {
             "steps": learner.rounds,
             "deaths": learner.deaths,
             "mean_rounds": (learner.rounds - steps) / max(1, learner.deaths - deaths),
             "steps_per_second": round((learner.rounds - steps) / seconds),
+            "progress": (batch + 1) / batches,
         }
-        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), learner.state(), strict=True)))
+        state = learner.state()
+        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), state, strict=True)))
+        NTuple(game, replace(settings, tuples=shapes), state[0]).save(run.folder / "model.npz")
         yield row
-    weights = learner.state()[0]
-    NTuple(game, Settings(**asdict(settings) | {"tuples": tuple(shapes)}), weights).save(run.model_path)

@@ -1,0 +1,157 @@
+"""The methods of checkers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rookery.agents import Agent
+from rookery.game import Game, State
+from rookery.games.checkers import MODELS, agents, database, q_learning, td
+from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.method import Method, Solution, check_at_least
+from rookery.run import Run
+from rookery.statistics import wilson_interval
+
+
+class QLearning(Method):
+    """Tabular Q-learning by self-play, the system of Benning (2021)."""
+
+    name, kind, game = "q-learning", "learn", "checkers"
+    module, headline = "rookery.games.checkers.q_learning", "positions"
+    fallback: q_learning.Fallback = "random"
+
+    @dataclass(frozen=True)
+    class Options:
+        fallback: q_learning.Fallback = "random"
+        """What to do in a position that training never met: a random move, Prior State Voting, or more training."""
+        symmetries: Literal[1, 2, 4] = 1
+        """Votes count through 1, 2 (rotation with colours exchanged) or 4 (mirror images as well) symmetries."""
+
+    def unready(self, game: Game) -> str | None:
+        return None
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        table = agents.load_table(model or MODELS / "q-table.npz")
+        return agents.QTableAgent(table, options.fallback, options.symmetries)
+
+    def evaluate(self, game: Game, run: Run) -> dict[str, Any]:
+        assert isinstance(game, Checkers)
+        table = q_learning.QTable.load(run.folder / self.model)
+        found = {}
+        for fallback, games in zip(q_learning.FALLBACKS, (1000, 1000, 20), strict=True):
+            match = q_learning.play_against_random(table, game, fallback, games, run.seed)
+            found[fallback] = _against_random(match.wins, match.draws, match.games)
+        return {"against_random": found}
+
+
+class Voting(QLearning):
+    """A Q-table in which known positions vote where it knows nothing: Prior State Voting (Benning, 2021)."""
+
+    name, kind, module, trained_by = "voting", "search", "", "q-learning"
+
+    @dataclass(frozen=True)
+    class Options:
+        symmetries: Literal[1, 2, 4] = 1
+        """Votes count through 1, 2 (rotation with colours exchanged) or 4 (mirror images as well) symmetries."""
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return super().agent(game, QLearning.Options("voting", options.symmetries), model)
+
+
+class Dqn(Method):
+    """Deep Q-learning by self-play."""
+
+    name, kind, game = "dqn", "learn", "checkers"
+    module, extra, headline = "rookery.games.checkers.dqn", "deep", "loss"
+
+    def unready(self, game: Game) -> str | None:
+        return None
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agents.DqnAgent(self.imported().load(model or MODELS / "dqn.npz"))
+
+    def evaluate(self, game: Game, run: Run) -> dict[str, Any]:
+        dqn = self.imported()
+        results = dqn.play_against_random(dqn.load(run.folder / self.model), game, 1000, run.seed)
+        return {"against_random": _against_random(int((results > 0).sum()), int((results == 0).sum()), len(results))}
+
+
+def _against_random(wins: int, draws: int, games: int) -> dict[str, Any]:
+    return {"games": games, "wins": wins, "draws": draws, "interval": list(wilson_interval(wins, games))}
+
+
+@dataclass(frozen=True)
+class Depth:
+    depth: int = agents.DEPTH
+    """Plies to look ahead, captures followed to their end."""
+
+    def __post_init__(self) -> None:
+        check_at_least(self, 1, "depth")
+
+
+class Td(Method):
+    """Temporal differences on patterns, for a player that searches."""
+
+    name, kind, game = "td", "learn", "checkers"
+    module, headline = "rookery.games.checkers.td", "error"
+    Options = Depth
+
+    def unready(self, game: Game) -> str | None:
+        return None
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, None)
+
+
+class Ladder(Method):
+    """A rung of the minimax ladder: alpha-beta that counts 100 per man and 130 per king."""
+
+    name, kind, game = "ladder", "search", "checkers"
+
+    @dataclass(frozen=True)
+    class Options(Depth):
+        depth: int = 3
+        """Plies to look ahead, captures followed to their end."""
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agents.SearchAgent(None, options.depth, None)
+
+
+class Oracle(Method):
+    """Perfect play in positions of few pieces, from the solved endgames."""
+
+    name, kind, game = "oracle", "exact", "checkers"
+
+    @dataclass(frozen=True)
+    class Options:
+        pieces: int = database.PIECES
+        """The largest number of pieces of both sides together."""
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agents.DatabaseAgent(options.pieces)
+
+    def solve(self, state: State) -> Solution:
+        assert isinstance(state, CheckersState)
+        found = database.solve(state)
+        side = ("Black", "White")[state.side]
+        return Solution(
+            state,
+            f"{side} {agents.describe(found.outcome)}",
+            found.outcome.preference / 1000,
+            {action: outcome.preference / 1000 for action, outcome in found.moves.items()},
+            {action: agents.describe(outcome) for action, outcome in found.moves.items()},
+        )
+
+
+class Best(Td):
+    """The learned evaluation with search and the solved endgames: the strongest."""
+
+    name, kind, module, trained_by = "best", "search", "", "td"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, database.load())
+
+
+METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Oracle(), Best())

@@ -1,0 +1,108 @@
+"""The methods of chess endgames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rookery.agents import Agent
+from rookery.game import Game, State
+from rookery.games.endgames import perfect, tables
+from rookery.games.endgames.agents import (
+    PerfectAgent,
+    QLearningAgent,
+    StockfishAgent,
+    TablesAgent,
+    describe,
+)
+from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.method import Method, Solution
+
+
+class Oracle(Method):
+    """Perfect play from the exact tables."""
+
+    name, kind, game = "oracle", "exact", "endgames"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return TablesAgent()
+
+    def solve(self, state: State) -> Solution:
+        assert isinstance(state, EndgamesState)
+        found = tables.solve(state)
+        # Where the material alone makes a draw the game is over, and the tables' moves are not played any more.
+        moves = {action: found.moves[action] for action in state.legal_actions()}
+        return Solution(
+            state,
+            verdict(state, found.dtm),
+            tables.preference(found.dtm) / 1000,
+            {action: tables.preference(dtm) / 1000 for action, dtm in moves.items()},
+            {action: describe(state, action, dtm) for action, dtm in moves.items()},
+        )
+
+
+def verdict(state: EndgamesState, dtm: int | None) -> str:
+    """The exact result of a position in words."""
+    mover, other = ("White", "Black") if str(state).split()[1] == "w" else ("Black", "White")
+    if dtm is None:
+        return "a draw" + (f" ({state.ending})" if state.ending else "")
+    if dtm == 0:
+        return f"{mover} is mated"
+    winner, moves = (mover, (dtm + 1) // 2) if dtm > 0 else (other, -dtm // 2)
+    return f"{winner} mates in {moves} move{'s' if moves > 1 else ''}"
+
+
+class QLearning(Method):
+    """Q-learning with the least-best-move backup from one start, the system of Boar (2022)."""
+
+    name, kind, game, model = "q-learning", "learn", "endgames", ""
+    module, headline = "rookery.games.endgames.q_training", "won_last_100"
+
+    def unready(self, game: Game) -> str | None:
+        return None
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return QLearningAgent(model)
+
+
+class Perfect(Method):
+    """Q-learning with random starts and the least-best-move backup, until every position has its exact value."""
+
+    name, kind, game = "perfect", "learn", "endgames"
+    module, headline = "rookery.games.endgames.perfect", "optimal"
+
+    def misfit(self, game: Game) -> str | None:
+        if reason := super().misfit(game):
+            return reason
+        assert isinstance(game, Endgames)
+        return None if game.material in perfect.MATERIALS else f"learns {', '.join(perfect.MATERIALS)}"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        return PerfectAgent(*perfect.load(model))
+
+
+class StockfishMethod(Method):
+    """Stockfish, or another engine that speaks UCI, at a fixed depth."""
+
+    name, kind, game = "stockfish", "search", "endgames"
+
+    @dataclass(frozen=True)
+    class Options:
+        depth: int = 15
+        """Depth of the engine's search."""
+        path: str | None = None
+        """Program of the engine, if Stockfish is not found by itself."""
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return StockfishAgent(options.depth, options.path)
+
+
+class Best(Oracle):
+    """The strongest: the oracle."""
+
+    name, kind = "best", "search"
+
+
+METHODS = (Oracle(), QLearning(), Perfect(), StockfishMethod(), Best())

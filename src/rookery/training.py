@@ -1,0 +1,122 @@
+"""Training: any method that learns, on any game it fits, into a run's folder.
+
+>>> import rookery, tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     run = train(rookery.load("tenten", "4x4-seven"), "lspi", out=folder, updates=2)
+...     state = rookery.load("tenten", "4x4-seven").parse_state("###./..../..../.... 1x1")
+...     run.state, len(run.metrics), state.action_name(run.agent().choose(state))
+('done', 2, '1x1@r1c4')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from rookery.agents import Agent
+from rookery.game import Game
+from rookery.method import Method, filled, suggestion
+from rookery.progress import console
+from rookery.registry import agent, learners, load
+from rookery.run import Row, Run
+
+
+class TrainingRun(Run):
+    """A run that training has just written."""
+
+    def agent(self, **options: Any) -> Agent:
+        """The agent that the run has trained."""
+        settings = ",".join(f"{name}={value}" for name, value in options.items())
+        name = self.info["method"] + (f":{settings}" if settings else "")
+        return agent(name, load(self.info["game"], **self.info["options"]), self.folder)
+
+
+def default_folder(game: Game, method: str) -> Path:
+    """Where a run goes if nothing is said: `runs/GAME-METHOD-VARIANT`."""
+    return Path("runs") / "-".join(filter(None, [game.name, method, game.variant]))
+
+
+def learner(game: Game, name: str) -> Method:
+    """A method that can be trained on a game."""
+    known = learners(game)
+    if name not in known:
+        raise ValueError(f"unknown learner {name!r} for {game.name}{suggestion(name, known, 'learners')}")
+    return known[name]
+
+
+def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str | None = None) -> Any:
+    """The settings of a method for a game: the defaults or a preset, with the given ones changed."""
+    defaults = method.default_settings(game)
+    if preset is not None:
+        if preset not in method.presets:
+            raise ValueError(f"unknown preset {preset!r}{suggestion(preset, method.presets, 'presets')}")
+        defaults = method.presets[preset]
+    return filled(method.Settings, given, defaults, method.name)
+
+
+def train(
+    game: Game | str,
+    method: str | Method,
+    *,
+    out: Path | str | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    preset: str | None = None,
+    settings: Any = None,
+    command: str = "",
+    on_row: Callable[[Row], None] | None = None,
+    **given: Any,
+) -> TrainingRun:
+    """Train a method on a game and return its run, with `run.metrics` and `run.agent()`.
+
+    Keywords are the method's settings; `settings` is a whole instance of them instead. A progress bar is shown on a
+    terminal unless `on_row` takes the rows of metrics. A run that was stopped is resumed with `resume=True`.
+    """
+    rules = load(game)
+    chosen = learner(rules, method) if isinstance(method, str) else method
+    settings = settings_for(rules, chosen, given, preset) if settings is None else settings
+    folder = Path(out) if out is not None else default_folder(rules, chosen.name)
+    command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
+    run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)
+    with _shown(chosen) if on_row is None else _given(on_row) as show:
+        try:
+            for row in chosen.train(rules, settings, run):
+                show(row)
+        except KeyboardInterrupt:
+            run.note("stopped")
+            raise
+        except BaseException as error:
+            run.note("failed", f"{type(error).__name__}: {error}")
+            raise
+    run.note("done")
+    return run
+
+
+@contextmanager
+def _given(on_row: Callable[[Row], None]) -> Iterator[Callable[[Row], None]]:
+    yield on_row
+
+
+@contextmanager
+def _shown(method: Method) -> Iterator[Callable[[Row], None]]:
+    """A progress bar that shows the method's headline."""
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    terminal = console()
+    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+        task = bar.add_task(f"{method.name}: starting", total=1.0)
+
+        def show(row: Row) -> None:
+            bar.update(task, completed=row.get("progress", 0.0), description=f"{method.name}: {headline(method, row)}")
+
+        yield show
+
+
+def headline(method: Method, row: Row) -> str:
+    """The first figure of a row, in words."""
+    value = row.get(method.headline)
+    number = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if isinstance(value, float) else "-"
+    return f"{method.headline.replace('_', ' ')} {number}"
