@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rookery.training import train
 
 _WHERE = {
-    "Control": "_native", "Agent": "agent", "Explanation": "agent", "Match": "arena", "match": "arena",
+    "Control": "_native", "Agent": "agents", "Explanation": "agents", "Match": "arena", "match": "arena",
     "tournament": "arena", "CHANCE": "game", "TERMINAL": "game", "Game": "game", "Overlay": "game", "State": "game",
     "Method": "method", "Solution": "method", "GAMES": "registry", "agent": "registry", "agent_names": "registry",
     "load": "registry", "methods": "registry", "register": "registry", "solve": "registry", "study": "studies",

@@ -1,17 +1,10 @@
 """Agents against each other, or side by side where a game has one player.
 
-`play_match` takes two agents as objects. `Tournament` takes any number of them by name, plays on several cores, keeps
-every game in a file and goes on from there.
-
 >>> import rookery
->>> from rookery.registry import agent as load_agent
->>> game = rookery.load("tenten", "3x3-three")
->>> result = play_match(game, load_agent("mcts:simulations=20", game), load_agent("random", game), games=6)
->>> result.wins + result.draws + result.losses
+>>> match(rookery.load("tenten", "3x3-three"), "mcts:simulations=20", "random", games=6).games
 6
->>> tournament = Tournament("checkers", None, ("minimax:depth=2", "random"), games=2)
->>> records = list(tournament.play())
->>> [record.players for record in records]
+>>> games = tournament("checkers", ["minimax:depth=2", "random"], games=2)
+>>> [record.players for record in games.records.values()]
 [('minimax:depth=2', 'random'), ('random', 'minimax:depth=2')]
 """
 
@@ -20,12 +13,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import multiprocessing
-import os
+import pickle
 import random
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -33,18 +29,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rookery import registry
 from rookery.agents import Agent
 from rookery.files import write_text
-from rookery.game import CHANCE, TERMINAL, Game, State
-from rookery.games.records import record as written_record
-from rookery.registry import agent as load_agent
-from rookery.registry import load
+from rookery.game import CHANCE, TERMINAL, Game, State, play_chance
+from rookery.progress import bar, cores
 from rookery.statistics import bootstrap_interval, wilson_interval
+
+Task = tuple[tuple[str, ...], int]
+"""A game to be played: who sits where, and its number."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """What came out, seen from the first agent."""
+    """The result of a match, seen from the first agent."""
 
     wins: int
     draws: int
@@ -53,20 +51,36 @@ class Match:
     """95%. Two players: of the share of points, a draw counting half. One player: of the mean lead in returns."""
     means: tuple[float, float]
     """Mean return of each agent."""
+    names: tuple[str, str] = ("first", "second")
+    two_players: bool = True
 
     @property
     def games(self) -> int:
         return self.wins + self.draws + self.losses
 
+    @property
+    def score(self) -> float:
+        """The share of points, a draw counting half."""
+        return (self.wins + self.draws / 2) / self.games
+
+    @property
+    def elo(self) -> tuple[float, float, float]:
+        """The difference in Elo rating that the score and the ends of its interval mean, in games for two players."""
+        low, high = self.interval if self.two_players else wilson_interval(self.score * self.games, self.games)
+        return _elo(self.score), _elo(low), _elo(high)
+
     @classmethod
-    def of(cls, returns: npt.NDArray[np.float64], two_players: bool, seed: int = 0) -> Match:
-        """From the returns of both, `[games, 2]`."""
+    def of(
+        cls, returns: npt.NDArray[np.float64], two_players: bool, seed: int = 0,
+        names: tuple[str, str] = ("first", "second"),
+    ) -> Match:  # fmt: skip
+        """The result from the returns of both agents, `[games, 2]`."""
         lead = returns[:, 0] - returns[:, 1]
         wins, losses = int((lead > 0).sum()), int((lead < 0).sum())
         draws = len(returns) - wins - losses
         interval = wilson_interval(wins + draws / 2, len(returns)) if two_players else bootstrap_interval(lead, seed)
         means = returns.mean(axis=0)
-        return cls(wins, draws, losses, interval, (float(means[0]), float(means[1])))
+        return cls(wins, draws, losses, interval, (float(means[0]), float(means[1])), names, two_players)
 
     def data(self) -> dict[str, Any]:
         return {
@@ -74,127 +88,146 @@ class Match:
             "interval": list(self.interval), "means": list(self.means),
         }  # fmt: skip
 
+    def sentence(self) -> str:
+        """The result in words."""
+        low, high = self.interval
+        what = f"{low:.1%} to {high:.1%} of the points" if self.two_players else f"{low:,.1f} to {high:,.1f} ahead"
+        return f"{self.names[0]}: {self.wins} wins, {self.draws} draws, {self.losses} losses; {what} (95%)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.names[0])} against {escape(self.names[1])}</p><p>{escape(self.sentence())}</p>"
+
+
+def _elo(share: float) -> float:
+    return math.copysign(math.inf, share - 0.5) if share in (0, 1) else 400 * math.log10(share / (1 - share))
+
 
 @dataclass(frozen=True)
-class Record:
-    """One game: who sat where, which of the tournament's starts it was, and all that happened."""
+class GameRecord:
+    """One game: who sat where, its number in the tournament, and every action."""
 
     players: tuple[str, ...]
     number: int
     start: str
     actions: list[int]
-    """Chance outcomes too."""
+    """All actions, chance outcomes included."""
     returns: list[float]
 
     @property
-    def key(self) -> tuple[tuple[str, ...], int]:
+    def key(self) -> Task:
         return self.players, self.number
+
+    def line(self) -> str:
+        """The record as one line of JSON."""
+        return json.dumps(vars(self))
 
 
 def play_game(
     start: State, players: Sequence[Agent], chance: random.Random, rngs: Sequence[random.Random]
 ) -> tuple[State, list[int]]:
-    """Play to the end: the last position, and all actions. Chance has a random source of its own, so that two players
-    can meet the same draws."""
+    """Play to the end: the last position, and all actions.
+
+    Chance has a random source of its own, so that two players can meet the same draws.
+    """
     state, actions = start.clone(), []
     while (player := state.player()) != TERMINAL:
         if player == CHANCE:
-            outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-            action = chance.choices(outcomes, weights)[0]
-        else:
-            action = players[player].choose(state, rngs[player])
+            actions += play_chance(state, chance)
+            continue
+        action = players[player].choose(state, rngs[player])
         state.apply(action)
         actions.append(action)
     return state, actions
 
 
-def play_numbered(game: Game, players: Mapping[str, Agent], seats: tuple[str, ...], number: int, seed: int) -> Record:
-    """One game. Two players: numbers 2n and 2n + 1 have the same start. The same number has the same draws of chance
-    whoever plays."""
+def play_numbered(
+    game: Game, players: Mapping[str, Agent], seats: tuple[str, ...], number: int, seed: int
+) -> GameRecord:
+    """Play one game of a match.
+
+    Two players: numbers 2n and 2n + 1 have the same start. The same number has the same draws of chance whoever plays.
+    """
     pair = number // 2 if game.players == 2 else number
     start = game.random_start(random.Random(f"{seed} start {pair}"))
     rngs = [random.Random(f"{seed} player {number} {p}") for p in range(2)]
     chance = random.Random(f"{seed} chance {pair}")
     state, actions = play_game(start, [players[name] for name in seats], chance, rngs)
-    return Record(seats, number, str(start), actions, state.returns())
+    return GameRecord(seats, number, str(start), actions, state.returns())
 
 
-def check_games(game: Game, games: int) -> None:
-    if games < 1:
-        raise ValueError(f"the number of games must be at least 1, and is {games}")
-    if game.players == 2 and games % 2:
-        raise ValueError(f"the number of games must be even, so that sides can be exchanged, and is {games}")
+def match(
+    game: Game | str, first: Any, second: Any, games: int = 20, seed: int = 0, jobs: int = 1,
+    on_game: Callable[[], None] | None = None,
+) -> Match:  # fmt: skip
+    """Play two agents against each other and return the result, seen from the first.
+
+    Agents are names or objects with a method `choose`. In games for two players every start is played twice, with
+    sides exchanged; in games for one player both agents play every start with the same draws of chance, and the greater
+    return wins. `jobs` is the number of processes (0: all cores); it does not change the result.
+    """
+    played = tournament(game, [first, second], games, seed, jobs, on_game=on_game)
+    return played.match(*played.names)
 
 
-def seats_of(game: Game, first: str, second: str, number: int) -> list[tuple[str, ...]]:
-    """Who plays in game `number` of a match. Two players: sides are exchanged in every second game. One player: each
-    plays for itself."""
-    if game.players == 1:
-        return [(first,), (second,)]
-    return [(second, first) if number % 2 else (first, second)]
+def tournament(
+    game: Game | str, agents: Sequence[Any], games: int = 20, seed: int = 0, jobs: int = 1,
+    out: Path | str | None = None, resume: bool = False, on_game: Callable[[], None] | None = None,
+) -> Tournament:  # fmt: skip
+    """Play every agent against every other one, `games` games per match, and return the tournament.
 
-
-def play_match(
-    game: Game, first: Agent, second: Agent, games: int, seed: int = 0, on_game: Callable[[], None] = lambda: None
-) -> Match:
-    """Two players: every start is played twice, with sides exchanged. One player: both agents play every start with the
-    same draws of chance, and the greater return wins."""
-    check_games(game, games)
-    players = {"first": first, "second": second}
-    records = []
-    for number in range(games):
-        for seats in seats_of(game, "first", "second", number):
-            records.append(play_numbered(game, players, seats, number, seed))
-        on_game()
-    return match_of(game, records, "first", "second", seed)
-
-
-def match_of(game: Game, records: Iterable[Record], first: str, second: str, seed: int = 0) -> Match:
-    """What two agents scored against each other in these games."""
-    if game.players == 2:
-        rows = [
-            record.returns if record.players == (first, second) else record.returns[::-1]
-            for record in sorted(records, key=lambda record: record.number)
-            if record.players in ((first, second), (second, first))
-        ]
-        return Match.of(np.array(rows), True)
-    by_number: dict[str, dict[int, float]] = {first: {}, second: {}}
-    for record in records:
-        if record.players[0] in by_number:
-            by_number[record.players[0]][record.number] = record.returns[0]
-    both = sorted(by_number[first].keys() & by_number[second].keys())
-    return Match.of(np.array([[by_number[name][number] for name in (first, second)] for number in both]), False, seed)
+    Agents are names or objects with a method `choose`. In a game for one player every agent plays the same starts with
+    the same draws of chance. With `out`, every game is kept in that folder, and `resume` continues there.
+    """
+    played = Tournament(game, agents, games, seed, out)
+    if resume:
+        played.resume()
+    with bar(played.title, len(played.tasks()), len(played.records), shown=on_game is None) as advance:
+        for _ in played.play(jobs):
+            (on_game or advance)()
+    return played
 
 
 class Tournament:
-    """Everybody against everybody, by name, `games` games a match; in a game for one player everybody on the same
-    starts and draws. The result depends on the seed, not on the number of cores or on stops."""
+    """Every agent against every other one. The result depends on the seed, not on the number of cores or on stops."""
 
     def __init__(
-        self, game: str, variant: str | None, names: Sequence[str], games: int, seed: int = 0, file: Path | None = None
+        self, game: Game | str, agents: Sequence[Any], games: int, seed: int = 0, out: Path | str | None = None
     ) -> None:
-        self.game, self.names, self.games, self.seed = load(game, variant), tuple(names), games, seed
-        self.file = file
-        if len(self.names) < 2 or len(set(self.names)) < len(self.names):
-            raise ValueError("a tournament needs at least two agents, with different names")
-        check_games(self.game, games)
-        self.players = {name: load_agent(name, self.game) for name in self.names}  # fails early if one is unknown
-        self._where = (game, variant)
-        self.records: dict[tuple[tuple[str, ...], int], Record] = {}
+        self.game = registry.load(game)
+        self.games, self.seed = games, seed
+        self.folder = None if out is None else Path(out)
+        self._given = _named(agents)
+        self.names = tuple(self._given)
+        if len(self.names) < 2:
+            raise ValueError("a tournament needs at least two agents")
+        if games < 1:
+            raise ValueError(f"the number of games must be at least 1, and is {games}")
+        if self.game.players == 2 and games % 2:
+            raise ValueError(f"the number of games must be even, so that sides can be exchanged, and is {games}")
+        self.players = {name: registry.agent(given, self.game) for name, given in self._given.items()}
+        self.records: dict[Task, GameRecord] = {}
 
-    def tasks(self) -> list[tuple[tuple[str, ...], int]]:
-        """Every game to be played, by who sits where and its number."""
+    @property
+    def title(self) -> str:
+        return " and ".join(self.names) if len(self.names) < 4 else f"{len(self.names)} agents"
+
+    @property
+    def file(self) -> Path | None:
+        """The file that keeps every game."""
+        return self.folder / "games.jsonl" if self.folder else None
+
+    def tasks(self) -> list[Task]:
+        """Every game to be played. In games for two players, sides are exchanged in every second game."""
         if self.game.players == 1:
             return [((name,), number) for number in range(self.games) for name in self.names]
-        return [
-            (seats_of(self.game, first, second, number)[0], number)
-            for number in range(self.games)
-            for first, second in combinations(self.names, 2)
-        ]
+        pairs = list(combinations(self.names, 2))
+        return [((b, a) if number % 2 else (a, b), number) for number in range(self.games) for a, b in pairs]
 
     def resume(self) -> int:
-        """Read what an earlier run of the same tournament left in the file; returns how many games that were. A last
-        line that a kill cut off is dropped."""
+        """Read the games that an earlier run of the same tournament left in the folder; returns their number.
+
+        A last line that was cut off by a kill is dropped.
+        """
         if self.file is None or not self.file.exists():
             return 0
         lines = self.file.read_text(encoding="utf-8").split("\n")
@@ -203,32 +236,34 @@ class Tournament:
                 raise ValueError(f"{self.file} holds another tournament: {lines[0]}")
             for line in lines[1:-1]:  # after the last newline there is nothing, or a line without an end
                 row = json.loads(line)
-                record = Record(tuple(row["players"]), row["number"], row["start"], row["actions"], row["returns"])
+                record = GameRecord(tuple(row["players"]), row["number"], row["start"], row["actions"], row["returns"])
                 self.records[record.key] = record
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise ValueError(f"{self.file} is not a tournament of Rookery, or is damaged: {error}") from None
         return len(self.records)
 
-    def play(self, jobs: int = 1) -> Iterator[Record]:
-        """Play all games that are not there yet, on so many cores (0: all), and yield them as they end."""
+    def play(self, jobs: int = 1) -> Iterator[GameRecord]:
+        """Play the games that are still missing in the given number of processes (0: all cores); yields each one."""
         if self.file is not None:
-            rows = [json.dumps(self._header()), *(_line(record) for record in self.records.values())]
+            if self.file.exists() and not self.records:
+                raise ValueError(f"{self.folder} already holds games; resume there, or choose another folder")
+            rows = [json.dumps(self._header()), *(record.line() for record in self.records.values())]
             write_text(self.file, "\n".join(rows) + "\n")
         todo = [task for task in self.tasks() if task not in self.records]
-        jobs = min(jobs or os.cpu_count() or 1, max(1, len(todo) // 2))
+        jobs = min(jobs or cores(), max(1, len(todo) // 2))
         for record in self._play_here(todo) if jobs == 1 else self._play_apart(todo, jobs):
             self.records[record.key] = record
             if self.file is not None:
                 with self.file.open("a", encoding="utf-8") as file:
-                    file.write(_line(record) + "\n")
+                    file.write(record.line() + "\n")
             yield record
 
-    def _play_here(self, todo: Sequence[tuple[tuple[str, ...], int]]) -> Iterator[Record]:
+    def _play_here(self, todo: Sequence[Task]) -> Iterator[GameRecord]:
         for seats, number in todo:
             yield play_numbered(self.game, self.players, seats, number, self.seed)
 
-    def _play_apart(self, todo: Sequence[tuple[tuple[str, ...], int]], jobs: int) -> Iterator[Record]:
-        start = (*self._where, self.names, self.seed)
+    def _play_apart(self, todo: Sequence[Task], jobs: int) -> Iterator[GameRecord]:
+        start = (_pickled((self.game, self._given)), registry.user_code_names(), self.seed)
         with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _enter, start) as pool:
             futures = [pool.submit(_play_one, seats, number) for seats, number in todo]
             try:
@@ -238,11 +273,52 @@ class Tournament:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def match(self, first: str, second: str) -> Match:
-        return match_of(self.game, self.records.values(), first, second, self.seed)
+        """The result of two agents against each other."""
+        if self.game.players == 2:
+            rows = [
+                record.returns if record.players == (first, second) else record.returns[::-1]
+                for record in sorted(self.records.values(), key=lambda record: record.number)
+                if set(record.players) == {first, second}
+            ]
+            return Match.of(np.array(rows), True, names=(first, second))
+        returns = [
+            {r.number: r.returns[0] for r in self.records.values() if r.players == (name,)} for name in (first, second)
+        ]
+        both = sorted(returns[0].keys() & returns[1].keys())
+        rows = [[returns[0][number], returns[1][number]] for number in both]
+        return Match.of(np.array(rows), False, self.seed, (first, second))
+
+    def overall(self, name: str) -> dict[str, Any]:
+        """An agent's result against all others together; against a single other one, their match."""
+        matches = [self.match(name, other) for other in self.names if other != name]
+        if len(matches) == 1:
+            return matches[0].data()
+        wins, draws, losses = (sum(getattr(match, kind) for match in matches) for kind in ("wins", "draws", "losses"))
+        total = wins + draws + losses
+        interval = list(wilson_interval(wins + draws / 2, total))
+        return {"wins": wins, "draws": draws, "losses": losses, "games": total, "interval": interval}
+
+    def standings(self) -> list[dict[str, Any]]:
+        """The agents, best first: Elo and points in games for two players, mean return in games for one."""
+        rows: list[dict[str, Any]] = []
+        if self.game.players == 2:
+            elo = self.elo()
+            for name in self.names:
+                overall = self.overall(name)
+                points = overall["wins"] + overall["draws"] / 2
+                rows.append({"agent": name, "elo": list(elo[name]), "points": points, "games": overall["games"]})
+            return sorted(rows, key=lambda row: -row["elo"][0])
+        for name in self.names:
+            returns = [record.returns[0] for record in self.records.values() if record.players == (name,)]
+            low, high = bootstrap_interval(np.array(returns), self.seed)
+            rows.append({"agent": name, "mean": float(np.mean(returns)), "interval": [low, high], "best": max(returns)})
+        return sorted(rows, key=lambda row: -row["mean"])
 
     def elo(self) -> dict[str, tuple[float, float, float]]:
-        """For two players: each agent's rating with its 95% interval, from resampled games. The mean is 0; a draw
-        between each two is added, which keeps ratings finite."""
+        """Each agent's rating with its 95% interval from resampled games, for two players.
+
+        The mean is 0; a draw between each two agents is added, which keeps ratings finite.
+        """
         index = {name: i for i, name in enumerate(self.names)}
         # Who sat first, who second, and the points of the first: 1, 0.5 or 0.
         games = np.array(
@@ -259,36 +335,77 @@ class Tournament:
         return {name: (float(middle[i]), float(low[i]), float(high[i])) for name, i in index.items()}
 
     def export(self, folder: Path) -> list[Path]:
-        """Write the results as CSV, and every game in the notation of its field, one file a format."""
+        """Write the results as CSV, and every game in the notation of its field."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(["number", "players", "start", "actions", "returns"])
-        texts: dict[str, list[str]] = {}
+        written: dict[Path, list[str]] = {}
         for _, r in sorted(self.records.items(), key=lambda item: (item[0][1], item[0][0])):
             joined = " ".join(f"{value:g}" for value in r.returns)
             writer.writerow([r.number, " - ".join(r.players), r.start, len(r.actions), joined])
-            text, ending = written_record(self.game, r.start, r.actions, r.players)
-            texts.setdefault(ending, []).append(text)
-        written = {folder / "results.csv": buffer.getvalue()}
-        for ending, parts in texts.items():
-            if ending == "psol":  # one game a file, as programs of the field read them
-                written |= {folder / f"game-{number}.psol": text for number, text in enumerate(parts)}
-            else:
-                written[folder / f"games.{ending}"] = "\n".join(parts)
-        for path, text in written.items():
-            write_text(path, text)
-        return list(written)
+            record = self.game.record(r.start, r.actions, r.players)
+            name = f"game-{len(written)}" if record.one_per_file else "games"
+            written.setdefault(folder / f"{name}.{record.extension}", []).append(record.text)
+        for path, text in {folder / "results.csv": [buffer.getvalue()], **written}.items():
+            write_text(path, "\n".join(text))
+        return [folder / "results.csv", *written]
 
     def _header(self) -> dict[str, Any]:
-        game, variant = self._where
-        return {"tournament": game, "variant": variant, "agents": list(self.names), "seed": self.seed}
+        return {
+            "tournament": self.game.name, "options": self.game.options, "agents": list(self.names), "seed": self.seed,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<Tournament of {', '.join(self.names)} at {self.game.name}: {len(self.records)} games>"
+
+    def _repr_html_(self) -> str:
+        rows = self.standings() if self.records else []
+        heads = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
+        body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row.values()) + "</tr>" for row in rows)
+        return f"<p>{escape(repr(self)[1:-1])}</p><table><tr>{heads}</tr>{body}</table>"
 
 
-def _line(record: Record) -> str:
-    return json.dumps(
-        {"players": record.players, "number": record.number, "start": record.start, "actions": record.actions,
-         "returns": record.returns}
-    )  # fmt: skip
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return (
+            " to ".join(map(_cell, value))
+            if len(value) == 2
+            else f"{value[0]:+.0f} ({value[1]:+.0f} to {value[2]:+.0f})"
+        )
+    return f"{value:,.6g}" if isinstance(value, (int, float)) else escape(str(value))
+
+
+def _named(agents: Iterable[Any]) -> dict[str, Any]:
+    """Agents by name; objects are named after their class."""
+    found: dict[str, Any] = {}
+    for given in agents:
+        if isinstance(given, (str, Path)):
+            if str(given) in found:
+                raise ValueError(f"the agent {str(given)!r} is named twice")
+            found[str(given)] = given
+            continue
+        base = given.__name__ if isinstance(given, type) else type(given).__name__
+        name, number = base, 2
+        while name in found:
+            name, number = f"{base} {number}", number + 1
+        found[name] = given
+    return found
+
+
+def _pickled(things: Any) -> bytes:
+    """What worker processes are told; ValueError if a class could not be found there."""
+    if getattr(sys.modules["__main__"], "__file__", None) is None:
+        game, given = things
+        for thing in (game, *given.values()):
+            kind = thing if isinstance(thing, type) else type(thing)
+            if kind.__module__ == "__main__":
+                raise ValueError(
+                    f"{kind.__name__} is defined in a notebook; put it into a file to use jobs other than 1"
+                )
+    try:
+        return pickle.dumps(things)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ValueError(f"an agent cannot travel to another process ({error}); use jobs=1") from None
 
 
 def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
@@ -311,14 +428,16 @@ def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float
     return np.asarray(400 * np.log10(strength))
 
 
-# A process of its own for each core; what it needs is loaded once.
+# What a worker process needs; it is loaded once.
 _here: dict[str, Any] = {}
 
 
-def _enter(game: str, variant: str | None, names: Sequence[str], seed: int) -> None:
-    rules = load(game, variant)
-    _here.update(game=rules, players={name: load_agent(name, rules) for name in names}, seed=seed)
+def _enter(things: bytes, user_code: Sequence[tuple[str, bool]], seed: int) -> None:
+    registry.load_user_code(user_code)
+    game, given = pickle.loads(things)
+    players = {name: registry.agent(agent, game) for name, agent in given.items()}
+    _here.update(game=game, players=players, seed=seed)
 
 
-def _play_one(seats: tuple[str, ...], number: int) -> Record:
+def _play_one(seats: tuple[str, ...], number: int) -> GameRecord:
     return play_numbered(_here["game"], _here["players"], seats, number, _here["seed"])

@@ -7,6 +7,7 @@ five do.
 
 from __future__ import annotations
 
+import inspect
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -216,6 +217,22 @@ class Game:
         if not cls.title and "name" in vars(cls):
             cls.title = cls.name.replace("-", " ").title()
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Game:
+        game = super().__new__(cls)
+        bound = inspect.signature(cls.__init__).bind(game, *args, **kwargs)
+        bound.apply_defaults()
+        game.options = {
+            name: value for name, value in list(bound.arguments.items())[1:] if name not in ("args", "kwargs")
+        }
+        return game
+
+    @property
+    def variant(self) -> str | None:
+        for name, options in self.variants.items():
+            if type(self)(**options).options == self.options:
+                return name
+        return None
+
     @classmethod
     def variant_options(cls, variant: str | None) -> dict[str, Any]:
         """The constructor options of a variant, the first one if None; ValueError if it is unknown."""
@@ -307,8 +324,11 @@ def native(state: State) -> Any:
     return state if hasattr(state, "random_games") else _native.PyState(state)
 
 
-def play_chance(state: State, rng: random.Random) -> None:
-    """Draw chance outcomes until a player is to move or the game is over."""
+def play_chance(state: State, rng: random.Random) -> list[int]:
+    """Draw chance outcomes until a player is to move or the game is over; returns the outcomes."""
+    drawn = []
     while state.player() == CHANCE:
         outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-        state.apply(rng.choices(outcomes, weights)[0])
+        drawn.append(rng.choices(outcomes, weights)[0])
+        state.apply(drawn[-1])
+    return drawn

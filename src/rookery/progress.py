@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
@@ -14,6 +15,20 @@ from rookery._native import Control
 def console(stderr: bool = True) -> Console:
     """A console that prints text as it is: square brackets in paths and names are no markup."""
     return Console(stderr=stderr, markup=False, highlight=False)
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def bar(label: str, total: int, done: int = 0, shown: bool = True) -> Iterator[Callable[[], None]]:
+    """A progress bar on a terminal; call what it gives after each of `total` steps."""
+    terminal = console()
+    with Progress(console=terminal, transient=True, disable=not (shown and terminal.is_terminal)) as progress:
+        task = progress.add_task(label, total=total, completed=done)
+        yield lambda: progress.advance(task)
 
 
 class _Watch(Progress):

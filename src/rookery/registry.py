@@ -190,9 +190,14 @@ def register(thing: Thing) -> Thing:
     return thing
 
 
+_FILES: list[str] = []
+"""Files whose contents were registered."""
+
+
 def register_file(file: Path | str) -> list[str]:
     """Register every game, method and agent that a file defines; returns their names."""
     module = user_code.load_file(Path(file))
+    _FILES.append(str(Path(file).resolve()))
     found = user_code.classes_in(module, _can_register)
     if not found:
         raise ValueError(f"{file} defines no game, agent or method; see docs/adding-a-game.md")
@@ -200,6 +205,17 @@ def register_file(file: Path | str) -> list[str]:
         if not (issubclass(kind, Game) and kind.name in GAMES):
             register(kind)
     return [kind.__name__ for kind in found]
+
+
+def user_code_names() -> list[tuple[str, bool]]:
+    """The users' files that this process has loaded, each with whether its contents are registered."""
+    return [(file, file in _FILES) for file in user_code.loaded_files()]
+
+
+def load_user_code(names: Iterable[tuple[str, bool]]) -> None:
+    """Load what `user_code_names` told in another process."""
+    for file, registered in names:
+        register_file(file) if registered else user_code.load_file(Path(file))
 
 
 def _can_register(kind: type) -> bool:

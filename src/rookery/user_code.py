@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
@@ -104,16 +105,12 @@ def _what_went_wrong(path: Path, file: Path, error: Exception) -> str:
     return f"{where}: {type(error).__name__}: {error}"
 
 
-def spec_of(kind: type) -> str | None:
-    """How to name a class of a user's file so that another process finds it; None for other classes."""
-    if not kind.__module__.startswith(_PREFIX):
-        return None
-    return f"{sys.modules[kind.__module__].__file__}:{kind.__qualname__}"
+def loaded_files() -> list[str]:
+    """The files that this process has run as modules. Another process that runs them too can unpickle their objects."""
+    return [str(module.__file__) for name, module in list(sys.modules.items()) if name.startswith(_PREFIX)]
 
 
 def new(kind: type, **given: Any) -> Any:
     """An instance of a class, with those of the given keywords that its constructor takes."""
-    import inspect
-
     takes = inspect.signature(kind).parameters
     return kind(**{name: value for name, value in given.items() if name in takes})

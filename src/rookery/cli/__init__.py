@@ -12,7 +12,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,8 @@ GROUPS = {
 GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
     "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
-    "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"), "train": ("train", "train"),
+    "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
+    "train": ("train", "train"),
 }  # fmt: skip
 """The commands for every game: their module in this package and their function."""
 
@@ -59,7 +60,13 @@ def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
     for file in sorted(_GAMES.glob("*/commands.py")):
         folder = file.parent.name
         for node in _source(file).body:
-            names = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            names = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign)
+                else []
+            )
             if not any(isinstance(name, ast.Name) and name.id == "COMMANDS" for name in names):
                 continue
             assert isinstance(node, (ast.Assign, ast.AnnAssign))
@@ -117,7 +124,9 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     verb, rest = words[0], words[1:]
     if verb not in names():
         near = get_close_matches(verb, names(), 1)
-        _fail(f"unknown command {verb!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}"))
+        _fail(
+            f"unknown command {verb!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}")
+        )
     forms = game_commands().get(verb, {})
     asks_help = not rest or rest[0] in ("-h", "--help")
     if verb == "train":
@@ -129,11 +138,14 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
         command = importlib.import_module(forms[rest[0]][0]).COMMANDS[verb]
         return f"{verb} {rest[0]}", command, rest[1:]
     if verb not in GENERIC:
-        near = get_close_matches(rest[0], forms, 1)
-        known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(forms)}"
-        _fail(f"there is no {verb!r} for {rest[0]!r}; {known}")
+        _fail(f"there is no {verb!r} for {rest[0]!r}{_suggestion(rest[0], forms)}")
     module, function = GENERIC[verb]
     return verb, getattr(importlib.import_module(f"rookery.cli.{module}"), function), rest
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
 
 
 def _print(answer: Answer, as_json: bool) -> None:

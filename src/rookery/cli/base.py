@@ -81,6 +81,17 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def many(game: Game, answer: Callable[[Any], dict[str, Any]], line: Callable[[dict[str, Any]], str]) -> Answer:
+    """The answer to every position on standard input, one per line: as JSON, or in the words of `line`."""
+    rows = ({"position": text} | answer(state) for text, state in positions_from_stdin(game))
+
+    def show(console: Console) -> None:
+        for row in rows:
+            console.print(f"{row['position']}: {line(row)}", soft_wrap=True)
+
+    return Answer(rows, show)
+
+
 def positions_from_stdin(game: Game) -> Iterator[tuple[str, State]]:
     """One position per line; an error names the line."""
     for number, line in enumerate(sys.stdin, 1):

@@ -3,37 +3,85 @@
 from __future__ import annotations
 
 import random
+import textwrap
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from rich.table import Table
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, GameName, Options, positions_from_stdin, progress
+from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, progress, table
+from rookery.files import write_text
 from rookery.game import CHANCE, State
-from rookery.registry import GAMES, agent_names, load
+from rookery.method import suggestion
+from rookery.registry import GAMES, load, methods
+from rookery.registry import solve as exact
 from rookery.search import perft as count_sequences
-from rookery.studies import SIZES, STUDIES
-from rookery.studies.runner import run_studies
 
 
 def games(*, common: Options = DEFAULTS) -> Answer:
-    """List the games, their variants and the agents that play them."""
+    """List the games, their variants and the methods that play, solve and learn them."""
     rows: list[dict[str, Any]] = []
     for name in GAMES:
         game = load(name)
-        rows.append({"name": name, "variants": list(game.variants), "methods": agent_names(game)})
+        found = methods(game)
+        kinds = {kind: [n for n, m in found.items() if m.kind == kind] for kind in ("exact", "search", "learn")}
+        rows.append(
+            {"name": name, "title": game.title, "variants": list(game.variants), "methods": list(found)} | kinds
+        )
 
     def show(console: Console) -> None:
-        table = Table("game", "variants (the first is the default)", "agents")
         for row in rows:
-            table.add_row(row["name"], ", ".join(row["variants"]), ", ".join(row["methods"]))
-        console.print(table)
+            console.print(f"{row['name']}: {GAMES[row['name']].blurb or row['title']}")
+            words = {"variants": "variants", "exact": "solved by", "search": "played by", "learn": "learned by"}
+            for key, text in words.items():
+                if row[key]:
+                    wrapped = textwrap.wrap(", ".join(row[key]), max(40, console.width - 16))
+                    console.print("\n".join(f"  {text if not i else '':<12}{line}" for i, line in enumerate(wrapped)))
+        console.print("The first variant is the default. `rookery train GAME METHOD --help` shows a method's settings.")
 
     return Answer({"games": rows}, show)
+
+
+def solve(
+    game: GameName,
+    position: Annotated[str, Positional, tyro.conf.arg(metavar="POSITION")],
+    *,
+    variant: str | None = None,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Solve a position exactly: its value, the best moves, and what every move is worth.
+
+    Example: rookery solve my_game.py "X.O/.../..."
+
+    Args:
+        game: Name of a game, or a file with one.
+        position: In the game's text form; `-` reads many from standard input, one per line.
+        variant: Variant of the game.
+    """
+    rules = load(game, variant)
+
+    def answer(state: State) -> dict[str, Any]:
+        found = exact(state)
+        ranked = sorted(found.values, key=lambda action: -found.values[action])
+        moves = [
+            {"move": state.action_name(action), "value": found.values[action], "note": found.notes.get(action, "")}
+            for action in ranked
+        ]
+        best = [state.action_name(action) for action in found.best]
+        return {"text": found.text, "value": found.value, "error_bound": found.error, "best": best, "moves": moves}
+
+    if position == "-":
+        return many(rules, answer, lambda data: data["text"])
+    data = answer(rules.parse_state(position))
+
+    def show(console: Console) -> None:
+        console.print(data["text"])
+        console.print(table(("move", "worth", ""), [list(row.values()) for row in data["moves"]]))
+
+    return Answer(data, show)
 
 
 def perft(
@@ -52,7 +100,7 @@ def perft(
         game: Name of a game; `rookery games` lists them.
         depth: Length of the sequences.
         variant: Variant of the game; its first one if not given.
-        position: Where to start, in the game's text form; the initial position if not given, `-` to read many, one a
+        position: Where to start, in the game's text form; the initial position if not given, `-` to read many, one per
             line, from standard input.
     """
     if depth < 0:
@@ -65,7 +113,7 @@ def perft(
         return {"nodes": nodes, "seconds": time.perf_counter() - begin}
 
     if position == "-":
-        return Answer({"position": text} | count(state) for text, state in positions_from_stdin(rules))
+        return many(rules, count, lambda data: f"{data['nodes']:,}")
     data = count(rules.parse_state(position) if position else rules.initial_state())
 
     def show(console: Console) -> None:
@@ -103,14 +151,14 @@ def show(
         "returns": state.returns(),
     }
     if svg:
-        svg.write_text(state.svg(), encoding="utf-8")
+        write_text(svg, state.svg())
 
     def human(console: Console) -> None:
         turn = {CHANCE: "chance is to draw", 0: "the first player is to move", 1: "the second player is to move"}
-        console.print(data["position"], markup=False, highlight=False, soft_wrap=True)
+        console.print(data["position"], soft_wrap=True)
         console.print(turn.get(state.player(), f"the game is over, returns {data['returns']}"))
         if actions:
-            console.print(f"{len(actions)} moves: {' '.join(data['moves'])}", markup=False, highlight=False)
+            console.print(f"{len(actions)} moves: {' '.join(data['moves'])}")
         if svg:
             console.print(f"drawn in {svg}")
 
@@ -135,14 +183,17 @@ def reproduce(
         full: The papers' own sizes.
         out: Folder for the page.
     """
+    from rookery.studies import SIZES, all_studies
+    from rookery.studies import studies as default_studies
+    from rookery.studies.runner import run_studies
+
     if quick and full:
         raise ValueError("choose one of --quick and --full")
-    unknown = [name for name in studies if name not in STUDIES]
-    if unknown:
-        raise ValueError(f"unknown study {unknown[0]!r}; known studies: {', '.join(STUDIES)}")
+    for name in studies:
+        if name not in all_studies():
+            raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
     size = SIZES["quick" if quick else "full" if full else "default"]
-    console = progress()
-    results = run_studies(studies or tuple(STUDIES), size, common.seed, out, console)
+    results = run_studies(studies or default_studies(), size, common.seed, out, progress())
     failed = [result.name for result in results if result.error]
     page = out / "index.html"
     data = {"studies": [result.data() for result in results], "page": str(page)}
@@ -153,6 +204,3 @@ def reproduce(
         console.print(f"The whole report, with boards and figures: {page}")
 
     return Answer(data, show, exit_code=1 if failed else 0)
-
-
-COMMANDS: Commands = {"games": games, "show": show, "perft": perft, "reproduce": reproduce}

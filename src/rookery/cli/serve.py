@@ -11,7 +11,7 @@ from typing import Annotated
 
 import tyro
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
+from rookery.cli.base import DEFAULTS, Answer, Options, progress
 
 
 def serve(
@@ -60,12 +60,9 @@ def serve(
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}; choose others") from None
-    progress().print(f"Rookery is at {address}\nCtrl-C stops it.", markup=False, highlight=False, soft_wrap=True)
+    progress().print(f"Rookery is at {address}\nCtrl-C stops it.", soft_wrap=True)
     if open:
         Timer(1.0, webbrowser.open, [address]).start()
     config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=3)
     uvicorn.Server(config).run([listener])
     return Answer({"address": address}, lambda console: console.print("stopped"))
-
-
-COMMANDS: Commands = {"serve": serve}

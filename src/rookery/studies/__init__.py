@@ -1,35 +1,56 @@
-"""The studies: one file a paper, its experiments beside the paper's numbers.
+"""The studies: the experiments of one paper each, beside the paper's numbers.
 
 A study is a module with a function `run(size, seed, folder, console) -> report.study.Result`. It keeps what it can
-resume under `folder`, and shows its progress on `console`.
+resume under `folder`, and shows its progress on `console`. The study of a game is `study.py` in the game's folder; a
+file `study_NAME.py` there is another one, called `GAME-NAME`, that runs only when it is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
 from pathlib import Path
 
 from rich.console import Console
 
-from rookery.games.checkers import study as checkers
-from rookery.games.endgames import study as endgames
-from rookery.games.morpion import study as morpion
-from rookery.games.solitaire_chess import study as solitaire_chess
-from rookery.games.tenten import study as tenten
+from rookery.method import suggestion
+from rookery.progress import console as progress_console
 from rookery.report.study import Result
-from rookery.studies import overview
 from rookery.studies.sizes import SIZES, Size
 
-Study = Callable[[Size, int, Path, Console], Result]
+_GAMES = Path(__file__).parent.parent / "games"
 
-STUDIES: dict[str, Study] = {
-    "overview": overview.run,
-    "solitaire-chess": solitaire_chess.run,
-    "checkers": checkers.run,
-    "morpion": morpion.run,
-    "endgames": endgames.run,
-    "tenten": tenten.run,
-}
-"""Every study by name, in the order of the report."""
 
-__all__ = ["SIZES", "STUDIES", "Size", "Study"]
+def studies() -> list[str]:
+    """The studies that run if none is named, in the order of the report."""
+    return ["overview", *(_name(file) for file in sorted(_GAMES.glob("*/study.py")))]
+
+
+def all_studies() -> list[str]:
+    """Every study by name."""
+    return [*studies(), *(_name(file) for file in sorted(_GAMES.glob("*/study_*.py")))]
+
+
+def _name(file: Path) -> str:
+    return (file.parent.name + file.stem.removeprefix("study")).replace("_", "-")
+
+
+def run_study(name: str, size: Size, seed: int, folder: Path, console: Console) -> Result:
+    """Run one study; ValueError if it is unknown."""
+    if name not in all_studies():
+        raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
+    module = "rookery.studies.overview"
+    for file in _GAMES.glob("*/study*.py"):
+        if _name(file) == name:
+            module = f"rookery.games.{file.parent.name}.{file.stem}"
+    result: Result = importlib.import_module(module).run(size, seed, folder, console)
+    return result
+
+
+def study(name: str, size: str = "default", seed: int = 0, out: Path | str = "reports") -> Result:
+    """Run a study and return its tables and figures; a notebook shows them.
+
+    `size` is "quick", "default" or "full"; what can be resumed is kept in a folder below `out`.
+    """
+    if size not in SIZES:
+        raise ValueError(f"unknown size {size!r}{suggestion(size, SIZES, 'sizes')}")
+    return run_study(name, SIZES[size], seed, Path(out) / name, progress_console())

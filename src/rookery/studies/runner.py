@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import traceback
 from collections.abc import Sequence
@@ -16,9 +15,11 @@ from rich.console import Console
 
 from rookery import __version__
 from rookery.files import write_text
+from rookery.progress import cores
 from rookery.report import html
 from rookery.report.study import Result
-from rookery.studies import STUDIES, Size
+from rookery.studies import run_study
+from rookery.studies.sizes import Size
 
 
 def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, console: Console) -> list[Result]:
@@ -29,7 +30,7 @@ def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, conso
     results = []
     for name in names:
         try:
-            result = STUDIES[name](size, seed, folder / name, console)
+            result = run_study(name, size, seed, folder / name, console)
         except Exception as error:  # whatever a study raises belongs into the report
             write_text(folder / f"{name}-error.txt", traceback.format_exc())
             result = Result(name, name, seed, error=f"{type(error).__name__}: {error}")
@@ -52,5 +53,5 @@ def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
 
 
 def _versions() -> str:
-    cores = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
-    return f"rookery {__version__}, Python {platform.python_version()}, numpy {np.__version__}, {cores}"
+    machine = f"{cores()} cores, {platform.system()} {platform.machine()}"
+    return f"rookery {__version__}, Python {platform.python_version()}, numpy {np.__version__}, {machine}"

@@ -1,137 +1,76 @@
-"""Commands for checkers: learning with a Q-table or a deep net, and merging tables."""
+"""Commands for checkers: exact endgames, and merging Q-tables."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
-from rookery.games.checkers import q_learning as q_table
-from rookery.games.checkers import strong_commands as checkers_strong
-from rookery.games.checkers.q_learning import FALLBACKS, QTable, Settings, play_against_random
-from rookery.games.checkers.rules import Checkers
-from rookery.registry import load
-from rookery.statistics import wilson_interval
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, table
+from rookery.game import State
+from rookery.games.checkers.agents import describe
+from rookery.games.checkers.database import PIECES, Database, Outcome
+from rookery.games.checkers.database import load as load_database
+from rookery.games.checkers.q_learning import QTable
+from rookery.games.checkers.rules import Checkers, CheckersState
 
 
-def train(
-    method: Annotated[Literal["q-table", "dqn", "td"], Positional, tyro.conf.arg(metavar="METHOD")],
+def solve(
+    position: Annotated[str, Positional, tyro.conf.arg(metavar="FEN")],
     *,
-    games: int = 40_000,
-    alpha: float = 0.1,
-    epsilon: float = 0.5,
-    discount: tuple[float, float] = (0.1, 1.0),
-    steps: int = 10_000,
-    generations: int = 100,
-    out: Path | None = None,
-    resume: bool = False,
-    variant: str | None = None,
+    pieces: int = PIECES,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Learn checkers by self-play: q-table (the paper's), dqn, td (the strongest).
+    """Solve a checkers position of few pieces exactly: who wins, in how many plies, and what every move does.
 
-    Method `q-table`: the system of Benning (2021), with its three ways out of unknown positions.
-    Method `dqn`: deep Q-learning, for comparison. Needs PyTorch.
-    Method `td`: temporal differences on patterns, for a player that searches.
+    Example: rookery solve checkers "W:WK18,K23:BK1"
 
-    Examples: rookery train checkers q-table --games 10000 --out runs/checkers;
-    rookery arena checkers voting:runs/checkers random --games 100;
-    rookery train checkers dqn --steps 10000 --out runs/dqn;
-    rookery train checkers td --out runs/td
+    `value` is win, draw or loss for the side to move; `distance` counts plies until the loser cannot move (null for a
+    draw). Draw rules that look at the past of a game do not count. The first question solves all positions of up to
+    four pieces (seconds) and keeps them.
 
     Args:
-        method: q-table, dqn or td.
-        games: q-table: games of self-play.
-        alpha: q-table: how far a value moves towards what a game says.
-        epsilon: q-table: share of random moves in training.
-        discount: q-table: of the first game and of the last.
-        steps: dqn: gradient steps; 10,000 take about two minutes.
-        generations: td: generations of self-play; 100 take about four minutes on two cores.
-        out: Folder of the run; runs/checkers-METHOD if not given.
-        resume: Go on with the run in the folder, which ends as it would have.
-        variant: Variant of the game: what draws it.
+        position: In draughts FEN; `-` reads many, one per line, from standard input.
+        pieces: The largest number of pieces to solve; 5 takes about two minutes the first time.
     """
-    game = load("checkers", variant)
-    assert isinstance(game, Checkers)
-    folder = out or Path("runs") / f"checkers-{method}"
-    if method == "dqn":
-        return _train_dqn(game, steps, folder, resume, common.seed)
-    if method == "td":
-        return checkers_strong.train_td(generations, folder, resume, common.seed)
-    settings = Settings(games, alpha, epsilon, *discount)
-    rows = q_table.train(game, settings, folder, common.seed, resume)
-    row: dict[str, Any] = {}
-    with _bar() as bar:
-        task = bar.add_task("learning", total=games)
-        for row in rows:
-            text = f"learning: {row['positions']:,} positions, {row['games_per_second']:,} games/s"
-            bar.update(task, completed=row["games"], description=text)
-        table = QTable.load(folder)
-        bar.update(task, description="playing against random")
-        matches = {
-            fallback: play_against_random(table, game, fallback, count, common.seed)
-            for fallback, count in zip(FALLBACKS, (1000, 1000, 20), strict=True)
-        }
-    against = {
-        fallback: {"games": match.games, "wins": match.wins, "draws": match.draws, "interval": list(match.interval)}
-        for fallback, match in matches.items()
+    game, solved = Checkers(), load_database(pieces)
+    if position == "-":
+        return many(
+            game, lambda state: _solution(solved, state), lambda d: describe(Outcome(d["value"], d["distance"]))
+        )
+    state = game.parse_state(position)
+    data = {"position": str(state)} | _solution(solved, state)
+
+    def show(console: Console) -> None:
+        outcome = Outcome(data["value"], data["distance"])
+        console.print(f"{('Black', 'White')[state.side]} to move {describe(outcome)}")
+        if data["moves"]:
+            rows = [(row["move"], describe(Outcome(row["value"], row["distance"]))) for row in data["moves"]]
+            console.print(table(("move", "outcome"), rows))
+
+    return Answer(data, show)
+
+
+def _solution(solved: Database, state: State) -> dict[str, Any]:
+    assert isinstance(state, CheckersState)
+    solution = solved.solve(state)
+    ranked = sorted(solution.moves, key=lambda action: -solution.moves[action].preference)
+    return {
+        "value": solution.outcome.value,
+        "distance": solution.outcome.plies,
+        "best_move": state.action_name(ranked[0]) if ranked else None,
+        "moves": [
+            {
+                "move": state.action_name(action),
+                "value": solution.moves[action].value,
+                "distance": solution.moves[action].plies,
+            }
+            for action in ranked
+        ],
     }
-    data = {
-        "run": str(folder), "model": str(folder / q_table.MODEL), "settings": asdict(settings),
-        "metrics": row | {"against_random": against},
-    }  # fmt: skip
-
-    def show(console: Console) -> None:
-        console.print(f"{len(table):,} positions learned in {games:,} games, saved in {data['model']}")
-        for fallback, match in matches.items():
-            low, high = match.interval
-            console.print(
-                f"  against random, fallback {fallback}: {match.wins} of {match.games} won ({low:.1%} to {high:.1%}), "
-                f"{match.draws} drawn"
-            )
-
-    return Answer(data, show)
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=progress(), transient=True
-    )
-
-
-def _train_dqn(game: Checkers, steps: int, folder: Path, resume: bool, seed: int) -> Answer:
-    if steps < 1:
-        raise ValueError(f"the number of steps must be at least 1, and is {steps}")
-    try:
-        from rookery.games.checkers import dqn as checkers_dqn
-    except ImportError as error:
-        raise ValueError(f"training needs PyTorch: pip install 'rookery[deep]' ({error})") from None
-    with _bar() as bar:
-        task = bar.add_task("learning", total=steps)
-        for row in checkers_dqn.train(game, checkers_dqn.Settings(), folder, steps, seed, resume):
-            text = f"learning: {row.games:,} games, loss {row.loss:.4f}"
-            bar.update(task, completed=row.steps, description=text)
-        bar.update(task, description="playing against random")
-        results = checkers_dqn.play_against_random(checkers_dqn.load(folder), game, 1000, seed)
-    wins, draws = int((results > 0).sum()), int((results == 0).sum())
-    low, high = wilson_interval(wins, len(results))
-    against = {"games": len(results), "wins": wins, "draws": draws, "interval": [low, high]}
-    data = {
-        "run": str(folder), "model": str(folder / checkers_dqn.MODEL),
-        "metrics": asdict(row) | {"against_random": against},
-    }  # fmt: skip
-
-    def show(console: Console) -> None:
-        console.print(f"{row.games:,} games in {row.seconds:.0f} s, saved in {data['model']}")
-        console.print(f"  against random: {wins} of {len(results)} won ({low:.1%} to {high:.1%}), {draws} drawn")
-
-    return Answer(data, show)
 
 
 def merge(
@@ -146,7 +85,7 @@ def merge(
     and the next table. Example: rookery merge checkers runs/a runs/b --out both.npz
 
     Args:
-        tables: Files or folders of `rookery train checkers q-table`.
+        tables: Files or folders of `rookery train checkers q-learning`.
         out: File to write.
     """
     if len(tables) < 2:
@@ -154,13 +93,13 @@ def merge(
     merged = QTable()
     sizes = []
     for path in tables:
-        table = QTable.load(path)
-        sizes.append(len(table))
-        merged.merge(table)
+        part = QTable.load(path)
+        sizes.append(len(part))
+        merged.merge(part)
     merged.save(out, {"merged": [str(path) for path in tables]})
     data = {"tables": sizes, "positions": len(merged), "model": str(out)}
     text = f"{' + '.join(f'{size:,}' for size in sizes)} positions make {len(merged):,}, saved in {out}"
     return Answer(data, lambda console: console.print(text))
 
 
-COMMANDS: Commands = {"train": {"checkers": train}, "merge": {"checkers": merge}}
+COMMANDS: Commands = {"solve": solve, "merge": merge}

@@ -13,11 +13,12 @@ from typing import Literal
 from rich.console import Console
 from rich.progress import Progress
 
-from rookery.agents import Agent, load
+from rookery.agents import Agent
+from rookery.games.checkers.agents import DEPTH, SearchAgent
 from rookery.games.checkers.database import PIECES, value_kept
 from rookery.games.checkers.rules import Checkers
 from rookery.games.checkers.search import MatchResult, Player, play_match
-from rookery.games.checkers.strong_agents import DEPTH, SearchAgent
+from rookery.registry import agent as load_agent
 from rookery.report.study import Table
 from rookery.studies.sizes import Size
 
@@ -42,7 +43,7 @@ def ladder(size: Size, seed: int, console: Console, others: Mapping[str, Agent] 
 
 def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
     game = Checkers()
-    td, best = load("td", game), load("best", game)
+    td, best = load_agent("td", game), load_agent("best", game)
     assert isinstance(td, SearchAgent)
     assert isinstance(best, SearchAgent)
     task = bar.add_task("ladder", total=3 * (1 + len(RUNGS)))
@@ -78,7 +79,7 @@ def _cell(result: MatchResult) -> str:
 
 def _kept(game: Checkers, others: Mapping[str, Agent], positions: int, seed: int, command: str, bar: Progress) -> Table:
     names = ["random", *(f"ladder:depth={depth}" for depth in RUNGS), "td:depth=1", "td", "best", "oracle"]
-    players = {name: load(name, game) for name in names} | dict(others)
+    players = {name: load_agent(name, game) for name in names} | dict(others)
     values: tuple[Literal["win", "draw"], ...] = ("win", "draw")
     task = bar.add_task("solved endgames", total=len(players) * len(values))
     rows = []

@@ -21,7 +21,7 @@ from rookery.agents import Agent
 from rookery.files import write_text
 from rookery.games.checkers.agents import DqnAgent, QTableAgent
 from rookery.games.checkers.ladder import ladder
-from rookery.games.checkers.q_learning import Fallback, Match, QTable, Settings, play_against_random
+from rookery.games.checkers.q_learning import Fallback, QTable, RandomMatch, Settings, play_against_random
 from rookery.games.checkers.rules import Checkers
 from rookery.registry import agent as load_agent
 from rookery.report import plots
@@ -82,7 +82,7 @@ class Cell:
     memory: int
     seconds: float
     """CPU time of training."""
-    matches: dict[Fallback, Match]
+    matches: dict[Fallback, RandomMatch]
 
 
 @dataclass
@@ -204,7 +204,7 @@ class Study:
         """The paper's three players after the longest training."""
         table, _ = train(RULES["with draws"], LEVELS[-1], self.seed)
         return {
-            "q-table": QTableAgent(table),
+            "q-learning": QTableAgent(table),
             "voting": QTableAgent(table, "voting"),
             "keep-training": QTableAgent(table, "keep-training"),
         }
@@ -227,7 +227,7 @@ class Study:
         for name, player in players.items():
             row = [name]
             for opponent in opponents.values():
-                match = arena.play_match(game, player, opponent, self.plan.strength_games, self.seed)
+                match = arena.match(game, player, opponent, self.plan.strength_games, self.seed)
                 row.append(points(match))
                 self.progress.advance(task)
             rows.append(row)
@@ -256,7 +256,7 @@ class Study:
             trainer = checkers_dqn.Trainer(game, checkers_dqn.Settings(), self.seed)
             *_, last = trainer.train(seconds=seconds)
             results = checkers_dqn.play_against_random(trainer.net, game, self.plan.games, self.seed)
-            duel = arena.play_match(
+            duel = arena.match(
                 game, DqnAgent(trainer.net), QTableAgent(table, "voting"), self.plan.strength_games, self.seed
             )
             rows.append([
@@ -334,7 +334,7 @@ def share(wins: int, games: int, draws: int) -> str:
     return f"{100 * wins / games:.1f}% ({100 * low:.1f}-{100 * high:.1f}){drawn}"
 
 
-def wins_and_draws(match: Match) -> str:
+def wins_and_draws(match: RandomMatch) -> str:
     return share(match.wins, match.games, match.draws)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +15,7 @@ from rookery.games.endgames.rules import Endgames
 from rookery.games.endgames.stockfish import Stockfish
 from rookery.games.endgames.tables import solve, tables
 from rookery.method import check_at_least
+from rookery.progress import cores
 from rookery.run import Row, Run, duration, read_metrics
 
 
@@ -69,7 +69,7 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
             engine, opponent = stockfish.native(), stockfish.version
         distance = solve(start).dtm
         # Runs side by side are as many as there are cores; an engine answers one at a time.
-        together = 1 if settings.opponent == "stockfish" else os.cpu_count() or 1
+        together = 1 if settings.opponent == "stockfish" else cores()
         done = run.rows[-1]["runs"] if run.rows else 0
         while done < settings.runs:
             done = min(settings.runs, done + together)

@@ -30,8 +30,8 @@ from rookery.games.endgames.q_learning import (
     VERSIONS,
     Batch,
     Engine,
+    LearnedTable,
     Learners,
-    QTable,
     Settings,
     perfect_engine,
     train,
@@ -468,7 +468,7 @@ def beyond_table(grid: Grid, command: str, progress: Progress) -> Table:
     return Table("Beyond the paper: Black learns too", columns, rows, command, note)
 
 
-def best_move_share(start: EndgamesState, weak: QTable, table: DistanceTable) -> tuple[int, int]:
+def best_move_share(start: EndgamesState, weak: LearnedTable, table: DistanceTable) -> tuple[int, int]:
     """Best moves and all moves of a learned defence against perfect attack."""
     state = start.clone()
     good = total = 0
@@ -529,7 +529,7 @@ def pawn_table(plan: Plan, seed: int, command: str, progress: Progress) -> Table
     return Table("Beyond the paper: pawns, and playing for the draw", columns, rows, command, note)
 
 
-def holds(start: EndgamesState, weak: QTable, engine: Engine) -> bool:
+def holds(start: EndgamesState, weak: LearnedTable, engine: Engine) -> bool:
     """Does a learned defence, without exploration, keep the draw against the engine?"""
     state = start.clone()
     while state.player() >= 0:
@@ -621,31 +621,28 @@ def _matches(curve: npt.NDArray[np.float64]) -> tuple[Sequence[float], Sequence[
     return (places + 1).tolist(), curve[places].tolist()
 
 
-def learn_perfectly(size: Size, seed: int, progress: Progress) -> list[perfect_endgames.Result]:
+def learn_perfectly(size: Size, seed: int, progress: Progress) -> dict[str, list[perfect_endgames.Point]]:
     """Q-learning from all positions, until every one is played perfectly."""
     materials = {"quick": ("KQK", "KRK"), "default": ("KQK", "KRK", "KBBK")}.get(size.name, perfect_endgames.MATERIALS)
     task = progress.add_task("learning until perfect", total=len(materials))
-    results = []
+    curves = {}
     for material in materials:
-        settings = perfect_endgames.Settings(material, seed=seed)
-        results.append(perfect_endgames.train(settings, tables(material).native))
+        curves[material] = perfect_endgames.learn(Endgames(material), perfect_endgames.Settings(), seed)
         progress.advance(task)
-    return results
+    return curves
 
 
-def perfection_table(learned: list[perfect_endgames.Result], command: str) -> Table:
+def perfection_table(learned: dict[str, list[perfect_endgames.Point]], command: str) -> Table:
     rows = []
-    for result in learned:
-        last = result.curve[-1]
+    for material, curve in learned.items():
+        last = curve[-1]
         shares = [
-            next((f"{point.backups / 1e6:,.1f} M" for point in result.curve if point.optimal >= share), "-")
+            next((f"{point.backups / 1e6:,.1f} M" for point in curve if point.optimal >= share), "-")
             for share in (0.5, 0.9, 0.99, 1.0)
         ]
-        rows.append(
-            [result.settings.material, *shares, f"{last.optimal:.3%}", f"{last.exact:.3%}", f"{last.seconds:.1f}"]
-        )
+        rows.append([material, *shares, f"{last.optimal:.3%}", f"{last.exact:.3%}", f"{last.seconds:.1f}"])
     note = (
-        "Backups until so large a share of all won positions is played optimally, judged by the exact tables: in each "
+        "Backups until the given share of all won positions is played optimally, judged by the exact tables: in each "
         "of these, every move of greatest value mates as fast as possible. At the end every value is exactly "
         "0.95^(moves to mate - 1). The reward is 1 for mate and nothing else, the learning rate 1."
     )
@@ -653,14 +650,14 @@ def perfection_table(learned: list[perfect_endgames.Result], command: str) -> Ta
     return Table("Beyond the paper: learning that ends in perfection", columns, rows, command, note)
 
 
-def perfection_figure(learned: list[perfect_endgames.Result]) -> Figure:
+def perfection_figure(learned: dict[str, list[perfect_endgames.Point]]) -> Figure:
     def paint(figure: Any) -> None:
         curves = {
-            result.settings.material: (
-                [point.backups / result.curve[-1].backups for point in result.curve],
-                [100 * point.optimal for point in result.curve],
+            material: (
+                [point.backups / curve[-1].backups for point in curve],
+                [100 * point.optimal for point in curve],
             )
-            for result in learned
+            for material, curve in learned.items()
         }
         plots.lines(figure.subplots(), curves, "backups, as a share of those until perfection", "played optimally (%)")
 

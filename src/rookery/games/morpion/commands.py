@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import tyro
 from rich.console import Console, Group
 from rich.live import Live
@@ -20,8 +21,10 @@ from rookery.files import write_text
 from rookery.game import Overlay
 from rookery.games.morpion import rules as morpion
 from rookery.games.morpion.picture import picture
-from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, MorpionState
-from rookery.games.morpion.search import Campaign, Method, Settings, longest_from
+from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion, MorpionState
+from rookery.games.morpion.search import Campaign, CampaignSettings, Method, longest_from
+from rookery.method import filled
+from rookery.registry import method as find_method
 from rookery.search import ALPHA
 
 Variant = Literal["5D", "5T", "4D", "4T"]
@@ -53,7 +56,7 @@ def verify(file: File, *, variant: Variant | None = None, common: Options = DEFA
             end = "no move is left" if result.terminal else "moves are left"
             console.print(f"legal: {result.score} moves, {end}")
         else:
-            console.print(f"not legal after {result.score} moves: {result.first_illegal}", markup=False)
+            console.print(f"not legal after {result.score} moves: {result.first_illegal}")
 
     return Answer(asdict(result), show, exit_code=0 if result.legal else 1)
 
@@ -96,7 +99,7 @@ def search(
             raise ValueError(f"the option --{name} must not be negative, and is {value:g}")
     if runs is None and time is None:
         runs = 1
-    campaign = Campaign(Settings(variant, method, level, common.seed, alpha), out, resume)
+    campaign = Campaign(CampaignSettings(variant, method, level, common.seed, alpha), out, resume)
     console = progress()
     interrupted = False
     with Live(console=console, refresh_per_second=4, transient=True, vertical_overflow="crop") as live:
@@ -108,7 +111,7 @@ def search(
     if campaign.found is None:
         raise ValueError("the time was too short for a single game")
     if campaign.verdict:
-        console.print(f"[bold]{campaign.verdict}[/bold]")
+        console.print(Text(campaign.verdict, "bold"))
     state = campaign.state
     data = {
         "score": campaign.best.score,
@@ -206,7 +209,7 @@ def replay(
             console.print(_at(state, number, names))
             if not sys.stdin.isatty():
                 return
-            word = console.input("[dim]Enter, b, a number or q:[/dim] ").strip().lower()
+            word = console.input("Enter, b, a number or q: ").strip().lower()
             if word.startswith("q") or (not word and number == len(moves)):
                 return
             wanted = int(word) if word.isdecimal() else number + (-1 if word.startswith("b") else 1)
@@ -216,7 +219,7 @@ def replay(
 
 
 def _at(state: MorpionState, number: int, names: list[str]) -> Group:
-    """The game after so many moves."""
+    """The game after its first moves."""
     text = f"move {number} of {len(names)}: {names[number - 1]}" if number else f"the cross; {len(names)} moves follow"
     return Group(picture(MorpionState(state.game, state.moves[:number])), Text(text))
 
@@ -311,10 +314,76 @@ def hint(
     return Answer(data, show)
 
 
+def evaluate(
+    model: Annotated[Path, Positional, tyro.conf.arg(metavar="MODEL")],
+    *,
+    seconds: float = 60.0,
+    threads: int = 0,
+    games: int = 1024,
+    level: int = 3,
+    search_iterations: int = 100,
+    simulations: int = 0,
+    settings: tuple[str, ...] = (),
+    common: Options = DEFAULTS,
+) -> Answer:
+    """What a trained net plays alone, and what NRPA finds from it, beside plain NRPA in the same time.
+
+    Example: rookery evaluate morpion runs/morpion/model.safetensors --seconds 60
+
+    Args:
+        model: The model.safetensors of a run.
+        seconds: Time for each of the two searches.
+        threads: Cores for the searches; 0 means all.
+        games: Games the net plays alone.
+        level: Level of NRPA.
+        search_iterations: Calls each level of NRPA makes.
+        simulations: Simulations per move of 64 further games with tree search; 0 for none.
+        settings: Settings of the search to change, such as prior=0.5 coldest=0.2.
+    """
+    learn = find_method("zero", Morpion("5D")).imported()
+    if not seconds > 0:
+        raise ValueError(f"the seconds must be more than 0, not {seconds}")
+    net, trained, metrics = learn.load_model(model)
+    chosen = replace(
+        trained, games=games, searches=games, level=level, threads=threads, search_iterations=search_iterations
+    )
+    chosen = filled(learn.Settings, dict(change.partition("=")[::2] for change in settings), chosen, "zero")
+    played, found = learn.search_with_net(net, chosen, seconds, common.seed)
+    plain = learn.search_without_net(net.game, chosen, seconds, common.seed)
+
+    def summary(scores: Any, **more: Any) -> dict[str, Any]:
+        if len(scores) == 0:  # the time was up before a search had begun
+            return {"best": None, "count": 0, **more}
+        middle = {"mean": round(float(scores.mean()), 2), "median": float(np.median(scores))}
+        return {"best": int(scores.max()), **middle, "count": len(scores), **more}
+
+    data: dict[str, Any] = {
+        "net_alone": summary(played.scores),
+        "net_and_search": summary(found.scores, cpu_seconds=round(found.cpu_seconds, 1)),
+        "search_alone": summary(plain.scores, cpu_seconds=round(plain.cpu_seconds, 1)),
+        "seconds": seconds,
+        "record": learn.record(net.game, max([*played.games, *found.games], key=len)),
+        "trained": metrics,
+    }
+
+    if simulations:
+        threshold = float(np.quantile(played.scores, trained.ratio))
+        trees = learn.Trees(net, net.game.initial_state(), 64, threshold)
+        data["net_and_tree"] = summary(np.array([len(game) for game in trees.play(simulations, threads)]))
+
+    def show(console: Console) -> None:
+        for name in ("net_alone", "net_and_search", "net_and_tree", "search_alone"):
+            if name in data:
+                console.print(f"{name.replace('_', ' ')}: {data[name]}")
+
+    return Answer(data, show)
+
+
 COMMANDS: Commands = {
-    "verify": {"morpion": verify},
-    "search": {"morpion": search},
-    "replay": {"morpion": replay},
-    "compare": {"morpion": compare},
-    "hint": {"morpion": hint},
+    "verify": verify,
+    "search": search,
+    "replay": replay,
+    "compare": compare,
+    "hint": hint,
+    "evaluate": evaluate,
 }

@@ -18,10 +18,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from rookery.games.morpion.rules import RECORDS
+from rookery.games.morpion.rules import RECORDS, Morpion
 from rookery.games.morpion.search import GRIDS, Campaign
 from rookery.report import plots
 from rookery.report.study import Figure, Table
+from rookery.run import read_metrics
+from rookery.training import train
 
 PAPER_BEST = 67
 """Of the paper, on 5D: the only game length it reports."""
@@ -63,20 +65,18 @@ def parts(size: str, seed: int, folder: Path, console: Console, nrpa: Campaign, 
 
 def train_anew(system: System, minutes: float, seed: int, folder: Path, console: Console) -> Curve:
     """A run of the small preset that goes on where an earlier run of the study stopped."""
-    learn = importlib.import_module(f"rookery.games.morpion.{system}")  # needs PyTorch
-    log = folder / "metrics.jsonl"
-    before = _rows(log)
+    before = read_metrics(folder)
     left = minutes - (before[-1]["seconds"] / 60 if before else 0)
+    if left <= 0:
+        return Curve.of(before)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(f"5D, {NAMES[system]} from nothing", total=60 * minutes)
-        for row in learn.train(learn.SMALL, folder, seed, bool(before), 10**9, left):
-            bar.update(task, completed=row["seconds"])
-    return Curve.of(_rows(log))
-
-
-def _rows(log: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        run = train(
+            Morpion("5D"), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,
+            on_row=lambda row: bar.update(task, completed=row["seconds"]),
+        )  # fmt: skip
+    return Curve.of(run.rows)
 
 
 def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa: Campaign, command: str) -> Table:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import queue
 import threading
 import time
@@ -30,6 +29,7 @@ from rookery.game import TERMINAL
 from rookery.games.morpion import MODELS
 from rookery.games.morpion.rules import RECORDS, Morpion, MorpionState, read, verify
 from rookery.method import check_at_least
+from rookery.progress import cores
 from rookery.registry import load
 from rookery.run import Row, Run, duration, read_metrics
 from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
@@ -212,7 +212,7 @@ class Campaign:
         `tick` is called about ten times a second, with the playouts of this call in `control.done`. Ctrl-C ends the
         search, saves, and is raised again. A run cut short is not a done one: it will be made again from its start.
         """
-        threads = threads or os.cpu_count() or 1
+        threads = threads or cores()
         control, start = Control(), self.game.initial_state()
         begin, before, playouts_before = time.monotonic(), self.seconds, self.playouts
         news: queue.SimpleQueue[tuple[int, list[int]]] = queue.SimpleQueue()
@@ -368,7 +368,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     while (not runs or len(campaign.runs) < runs) and campaign.seconds < limit:
         left = runs - len(campaign.runs) if runs else None
         # A run cut short begins anew, so where runs are counted each comes to its end.
-        campaign.go(min(left, settings.threads or os.cpu_count() or 1) if left else None,
+        campaign.go(min(left, settings.threads or cores()) if left else None,
                     None if left else min(part, limit - campaign.seconds), settings.threads)  # fmt: skip
         scores = [done.score for done in campaign.runs]
         row = {

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -43,6 +42,7 @@ from rookery.files import replacing
 from rookery.games.morpion.rules import Morpion, MorpionState
 from rookery.learn import nets
 from rookery.method import check_at_least
+from rookery.progress import cores
 from rookery.run import Info, Row, Run, duration, settings_from
 
 KIND = "morpion-zero"
@@ -409,7 +409,7 @@ class Learner:
             symmetry = rng.integers(0, 8, s.batch).astype(np.uint8)
             planes, offsets, actions, wanted = _native.morpion.examples(
                 self.net.game.rules, moves, starts, game.astype(np.int32), played, symmetry, int(rng.integers(1 << 62)),
-                max(1, min(4, (s.threads or os.cpu_count() or 1) // 2)),
+                max(1, min(4, (s.threads or cores()) // 2)),
             )  # fmt: skip
             positions = Positions.of(planes, offsets, actions, self.device)
             goal = torch.zeros(positions.legal.shape, device=self.device)
@@ -479,7 +479,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
         learner.load(arrays)
     writer = _tensorboard(folder)
     seconds_before = run.rows[-1]["seconds"] if run.rows else 0.0
-    with ThreadPoolExecutor(1) as cores:
+    with ThreadPoolExecutor(1) as pool:
         for iteration in range(len(run.rows), iterations):
             start = time.monotonic()
             if run.rows and start - begin >= 60 * minutes:
@@ -492,7 +492,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
             new = ranking.add(played.games)
             played_at = time.monotonic()
             control = _native.Control()
-            searching = cores.submit(search, game, played, settings, search_seed, control)
+            searching = pool.submit(search, game, played, settings, search_seed, control)
             try:
                 losses = learner.learn(ranking, learn_seed)
                 learned_at = time.monotonic()

@@ -86,4 +86,4 @@ def _parse_size(text: str) -> tuple[int, int]:
     return rows, int(match[2] or rows)
 
 
-COMMANDS: Commands = {"solve": {"tenten": solve}}
+COMMANDS: Commands = {"solve": solve}

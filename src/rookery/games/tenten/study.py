@@ -18,11 +18,11 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import track
 
-from rookery.agents import load as load_agent
-from rookery.games.tenten.agents import LinearAgent, LspiAgent, NTupleAgent
-from rookery.games.tenten.exact import OBJECTIVES, Played, Solution, TablePolicy, Values, load, solve
+from rookery.games.tenten.agents import LinearAgent, NTupleAgent
+from rookery.games.tenten.exact import OBJECTIVES, Played, SolvedGame, TablePolicy, Values, load, solve
 from rookery.games.tenten.lspi import FEATURES
 from rookery.games.tenten.rules import TenTen
+from rookery.registry import agent as load_agent
 from rookery.registry import load as load_game
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
@@ -75,7 +75,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
 class Point:
     """One policy of the paper: exact mean rounds and score, and the solution itself."""
 
-    solution: Solution
+    solution: SolvedGame
     rounds: float
     score: float
 
@@ -280,7 +280,7 @@ class Study:
             game = load_game("tenten", variant)
             assert isinstance(game, TenTen)
             agent = load_agent(method, game)
-            assert isinstance(agent, LspiAgent | LinearAgent | NTupleAgent)
+            assert isinstance(agent, LinearAgent | NTupleAgent)
             played = agent.model.play(games, self.seed, limit).data()
             low, high = played["interval"]
             least, most = played["deaths_per_million_interval"]
@@ -304,7 +304,7 @@ class Study:
         models = []
         for variant in ("10x10", "10x10-no-3x3"):
             agent = load_agent("lspi", load_game("tenten", variant))
-            assert isinstance(agent, LspiAgent)
+            assert isinstance(agent, LinearAgent)
             models.append(agent.model.weights)
         rows = [
             [str(number), feature, *(f"{weights[number - 1]:,.2f}" for weights in models)]
