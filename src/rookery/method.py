@@ -231,7 +231,7 @@ def of(what: str) -> str:
 def suggestion(name: str, known: typing.Iterable[str], what: str) -> str:
     """What to say after an unknown name: the near miss if there is one, else all that is known."""
     known = list(known)
-    near = get_close_matches(name, known, 1, 0.6)
+    near = get_close_matches(name, known, 1, 0.65)
     return f"; did you mean {near[0]!r}?" if near else f"; known {what}: {', '.join(known) or 'none'}"
 
 

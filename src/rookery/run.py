@@ -111,10 +111,11 @@ class Run:
             "settings": as_json(settings), "seed": seed, "version": version("rookery"), "command": command,
             "state": "running", "figures": {}, "started": time.time(), "seconds": 0.0, "process": os.getpid(),
         }  # fmt: skip
-        if (folder / INFO).exists():
+        before = cls.open(folder) if (folder / INFO).exists() else None
+        if before is not None and (before.rows or before.checkpoint_path.exists() or before.state == "running"):
             if not resume:
                 raise ValueError(f"{folder} already holds a run; resume it, or choose another folder")
-            was = cls.open(folder).info
+            was = before.info
             free = {f.name for f in fields(settings) if f.metadata.get("duration")}
             for name in ("game", "options", "method", "seed"):
                 if was[name] != info[name]:

@@ -77,7 +77,7 @@ def play(
                 console.print("there is nothing to undo")
         else:
             try:
-                action = state.parse_action(word)
+                action = _move(state, word)
             except ValueError as error:
                 console.print(f"{error}; enter `moves` for the list, or hint, undo, quit")
                 continue
@@ -93,6 +93,12 @@ def _ask(console: Console) -> str:
         return console.input("> ").strip()
     except EOFError:
         return "quit"
+
+
+def _move(state: State, word: str) -> int:
+    """A move as players write it, or the beginning of its name where only one begins so."""
+    begun = [action for action in state.legal_actions() if word and state.action_name(action).startswith(word)]
+    return begun[0] if len(begun) == 1 else state.parse_action(word)
 
 
 def _print_board(console: Console, state: State) -> None:

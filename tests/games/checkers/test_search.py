@@ -10,7 +10,7 @@ import pytest
 from rookery import _native
 from rookery._native import Control
 from rookery.game import TERMINAL
-from rookery.games.checkers.database import endgames
+from rookery.games.checkers.database import load as load_database
 from rookery.games.checkers.rules import Checkers, CheckersState, parse_action
 from rookery.games.checkers.search import DECIDED, Player, play_match
 from rookery.games.checkers.td import PatternValue
@@ -95,7 +95,7 @@ def test_the_position_after_a_repetition_counts_as_a_draw() -> None:
 
 
 def test_endgames_are_looked_up() -> None:
-    solved, rng = endgames(), random.Random(6)
+    solved, rng = load_database(), random.Random(6)
     search = _native.checkers.Search(None, solved.native)
     for _ in range(200):
         state = solved.random_position(GAME, 4, rng)

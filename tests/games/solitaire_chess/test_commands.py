@@ -40,7 +40,7 @@ def test_many_from_standard_input(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(".RN./B.P./..../....\n\nK.../..../..../...P\n"))
     with pytest.raises(SystemExit):
-        main([command, "solitaire-chess", "-"])
+        main([command, "solitaire-chess", "-", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["position"] for row in rows] == [".RN./B.P./..../....", "K.../..../..../...P"]
     assert [row.get("stuck", not row.get("solvable")) for row in rows] == [False, True]
@@ -65,11 +65,12 @@ def test_hint_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
 def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     data = answer(capsys, "train", "solitaire-chess", "dqn", "--steps", "3", "--out", str(tmp_path))
-    assert Path(str(data["run"])).exists()
     found = answer(
-        capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", str(data["run"])
+        capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", str(data["model"])
     )
     assert found["solvable"]
+    why = answer(capsys, "explain", "solitaire-chess", ".RN./B.P./..../....", "--agent", str(tmp_path))
+    assert why["action"] in why["values"]
 
 
 @pytest.mark.parametrize(

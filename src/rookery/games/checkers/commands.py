@@ -16,6 +16,7 @@ from rookery.games.checkers.database import PIECES, Database, Outcome
 from rookery.games.checkers.database import load as load_database
 from rookery.games.checkers.q_learning import QTable
 from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.registry import method, model_file
 
 
 def solve(
@@ -90,10 +91,12 @@ def merge(
     """
     if len(tables) < 2:
         raise ValueError("name at least two tables")
+    game = Checkers()
+    q_learning = method("q-learning", game)
     merged = QTable()
     sizes = []
     for path in tables:
-        part = QTable.load(path)
+        part = QTable.load(model_file(path, q_learning, game))
         sizes.append(len(part))
         merged.merge(part)
     merged.save(out, {"merged": [str(path) for path in tables]})

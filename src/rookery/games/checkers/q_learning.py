@@ -54,7 +54,7 @@ class Settings:
     games: int = 40_000
     """Games of self-play."""
     alpha: float = 0.1
-    """How far a value moves towards what a game says."""
+    """Learning rate."""
     epsilon: float = 0.5
     """Share of random moves in training."""
     first_discount: float = 0.1
@@ -100,8 +100,8 @@ class Vote:
 class QTable:
     """Values of actions by position."""
 
-    def __init__(self, native: Any = None) -> None:
-        self.native = native.QTable() if native is None else native
+    def __init__(self, table: Any = None) -> None:
+        self.native = native.QTable() if table is None else table
 
     def __len__(self) -> int:
         return len(self.native)

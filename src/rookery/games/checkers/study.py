@@ -151,9 +151,9 @@ class Study:
             times = {name: float(match.seconds.mean()) for name, match in cell.matches.items()}
             rows.append([
                 f"{level:,}",
-                f"{PAPER_SECONDS['psv'][i]:g} s",
-                f"{1e6 * times['psv']:.0f} µs",
-                f"{PAPER_SECONDS['psv'][i] / times['psv']:,.0f}",
+                f"{PAPER_SECONDS['voting'][i]:g} s",
+                f"{1e6 * times['voting']:.0f} µs",
+                f"{PAPER_SECONDS['voting'][i] / times['voting']:,.0f}",
                 f"{1e6 * psv.seconds.sum() / max(unknown, 1):.2f} µs",
                 f"{1e6 * times['random']:.0f} µs",
                 f"{1e3 * times['keep-training']:.1f} ms" if "keep-training" in times else "-",

@@ -340,7 +340,7 @@ def evaluate(
         simulations: Simulations per move of 64 further games with tree search; 0 for none.
         settings: Settings of the search to change, such as prior=0.5 coldest=0.2.
     """
-    learn = find_method("zero", Morpion("5D")).imported()
+    learn = find_method("zero", Morpion()).imported()
     if not seconds > 0:
         raise ValueError(f"the seconds must be more than 0, not {seconds}")
     net, trained, metrics = learn.load_model(model)

@@ -73,7 +73,7 @@ def train_anew(system: System, minutes: float, seed: int, folder: Path, console:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(f"5D, {NAMES[system]} from nothing", total=60 * minutes)
         run = train(
-            Morpion("5D"), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,
+            Morpion(), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,
             on_row=lambda row: bar.update(task, completed=row["seconds"]),
         )  # fmt: skip
     return Curve.of(run.rows)

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rookery.games.morpion import learning_study as morpion_learning
 from rookery.games.morpion.learning_study import PAPER_BEST
 from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion
-from rookery.games.morpion.search import METHODS, Campaign, Method, Settings, shipped
+from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, Method, shipped
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.statistics import bootstrap_interval, wilson_interval
@@ -64,7 +64,7 @@ class Laboratory:
 
     def _campaign(self, purpose: str, variant: str, method: Method, level: int) -> Campaign:
         path = self.folder / f"{purpose}-{variant}-{method}-{level}-seed-{self.seed}.json"
-        return Campaign(Settings(variant, method, level, self.seed), path, resume=True)
+        return Campaign(CampaignSettings(variant, method, level, self.seed), path, resume=True)
 
     def runs(self, variant: str, method: Method, level: int, runs: int) -> Campaign:
         """A campaign of so many runs."""
