@@ -279,6 +279,15 @@ def _number(kind: type, value: Any, what: str) -> int | float:
     return whole
 
 
+def check_numbers(settings: Any) -> None:
+    """Raise ValueError if a whole number is beyond what any method can work with."""
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        most = 4096 if f.name == "threads" else 10**15 if f.metadata.get("duration") else 10**9
+        if isinstance(value, int) and abs(value) > most:
+            raise ValueError(f"{f.name} must be at most {most:,}, and is {value}")
+
+
 def check_at_least(settings: Any, low: float, *names: str) -> None:
     """Raise ValueError if a field is below a bound."""
     for name in names:

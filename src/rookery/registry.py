@@ -307,11 +307,15 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
 
 def _from_method(method: Method, game: Game, settings: dict[str, str], path: Path | str | None) -> Agent:
     settings = dict(settings)
-    given = settings.pop("path", None) or path
+    given = settings.pop("path", path)
+    if given == "":
+        raise ValueError(f"the path of the agent {method.name!r} is empty")
     if given is not None and "path" in (field for field in getattr(method.Options, "__dataclass_fields__", {})):
         settings["path"] = str(given)
         given = None
     options = filled(method.Options, settings, what=f"the agent {method.name!r}")
+    if given is not None and method.kind != "learn" and not method.trained_by:
+        raise ValueError(f"the agent {method.name!r} is not trained, and takes no path: {str(given)[:80]!r}")
     if given is None and method.kind == "learn" and (reason := method.unready(game)):
         raise ValueError(
             f"{method.name} {reason}; train it with `rookery train {game.name} {method.name}` and name the folder as "

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.method import Method, filled, suggestion
+from rookery.method import Method, check_numbers, filled, suggestion
 from rookery.progress import console
 from rookery.registry import agent, learners, load, method
 from rookery.run import Row, Run
@@ -79,6 +79,7 @@ def train(
     rules = load(game)
     chosen = learner(rules, method) if isinstance(method, str) else method
     settings = settings_for(rules, chosen, given, preset) if settings is None else settings
+    check_numbers(settings)
     folder = Path(out) if out is not None else default_folder(rules, chosen.name)
     command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
     run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)

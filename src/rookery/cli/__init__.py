@@ -103,6 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(" ".join(str(error).split()))
     except RecursionError:
         _fail("the position is nested too deeply")
+    except (MemoryError, RuntimeError) as error:  # PyTorch has no kind of its own for it
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _fail("there is not enough memory for that; choose smaller numbers")
     except KeyboardInterrupt:
         print("rookery: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -111,6 +115,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(words: list[str]) -> Answer:
     """Run a command and print its answer."""
+    for word in words:
+        digits = word.rpartition("=")[2].lstrip("-")
+        if digits.isdecimal() and int(digits[:30]) >= 2**62:
+            raise ValueError(f"numbers must be below 2^62, unlike {digits[:40]}")
     name, command, rest = _find(words)
     import tyro
 

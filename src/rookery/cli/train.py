@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
-from rookery.cli.base import Answer, Command, Common, table
+from rookery.cli.base import Answer, Command, Common, print_table
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import learners, load
@@ -106,7 +106,7 @@ def _train(game: Game, method: Method, given: Any, command: str) -> Answer:
 
     def show(console: Console) -> None:
         rows = [(name.replace("_", " "), value) for name, value in _flat(metrics) if name != "progress"]
-        console.print(table(("figure", "value"), rows))
+        print_table(console, ("figure", "value"), rows)
         console.print(f"The run is in {run.folder}. Play it with: rookery play {game.name} --agent {run.folder}")
 
     return Answer(data, show)

@@ -9,7 +9,7 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, table
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, print_table
 from rookery.game import State
 from rookery.games.checkers.agents import describe
 from rookery.games.checkers.database import PIECES, Database, Outcome
@@ -50,7 +50,7 @@ def solve(
         console.print(f"{('Black', 'White')[state.side]} to move {describe(outcome)}")
         if data["moves"]:
             rows = [(row["move"], describe(Outcome(row["value"], row["distance"]))) for row in data["moves"]]
-            console.print(table(("move", "outcome"), rows))
+            print_table(console, ("move", "outcome"), rows)
 
     return Answer(data, show)
 

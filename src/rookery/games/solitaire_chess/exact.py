@@ -62,6 +62,11 @@ class CaptureTree:
     distinct_states: int
     """Different positions among these nodes."""
 
+    @property
+    def saturated(self) -> bool:
+        """Whether `nodes` or `solutions` are only lower bounds, because they do not fit in 64 bits."""
+        return max(self.nodes, self.solutions) == 2**64 - 1
+
 
 def capture_tree(
     state: SolitaireChessState, max_states: int = 5_000_000, control: Control | None = None

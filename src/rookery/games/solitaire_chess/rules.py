@@ -84,9 +84,13 @@ class SolitaireChess(NativeGame):
         squares = [_SQUARE.findall(row) for row in text.strip().split("/")]
         drawn = "/".join("".join(kind + count for kind, count in row) for row in squares)
         if drawn != text.strip() or [len(row) for row in squares] != [self.columns] * self.rows:
+            made = " (with the captures it has made, if any: R1)" if self.max_captures else ""
+            shape = {"rows": len(squares), "columns": len(squares[0])}
+            others = [name for name, options in self.variants.items() if shape.items() <= options.items()]
+            variant = f"; boards of that size are the variant {' or '.join(others)}" if others else ""
             raise ValueError(
-                f"expected {self.rows} rows of {self.columns} squares, each one of K, Q, R, B, N, P (with the captures "
-                f"it has made, if any: R1) or '.', joined by '/', not {text[:200]!r}"
+                f"expected {self.rows} rows of {self.columns} squares, each one of K, Q, R, B, N, P{made} or '.', "
+                f"joined by '/', not {text[:200]!r}{variant}"
             )
         cells = [square for row in squares for square in row]
         captures = [int(count or 0) for _, count in cells]
