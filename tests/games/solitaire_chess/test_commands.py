@@ -95,7 +95,7 @@ def test_nonsense_is_an_error(capsys: pytest.CaptureFixture[str], arguments: lis
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["solve", "solitaire-chess", "R1../..../..../...P"], "expected no count, as captures are not limited"),
+        (["solve", "solitaire-chess", "R1.../..../..../...P"], "expected no count, as captures are not limited"),
         (["solve", "solitaire-chess", "R../..../..../...P"], "each one of K, Q, R, B, N, P or '.'"),
         (["show", "solitaire-chess", "/".join(["....."] * 5)], "boards of that size are the variant 5x5"),
         (["solve", "solitaire-chess", ".RN./B.P./..../....", "--weights", "dqn"], "--weights is for --order ranked"),
