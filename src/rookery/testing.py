@@ -64,7 +64,7 @@ def _check_state(game: Game, state: State, rng: random.Random) -> None:
     assert len(set(names)) == len(names), f"two actions have one name in {state}"
     assert all(cell >= 0 for a in actions for cell in state.action_cells(a)), "cells are numbered from 0"
     returns = state.returns()
-    assert len(returns) == game.players, "returns() gives one number a player"
+    assert len(returns) == game.players, "returns() gives one number per player"
     if player != TERMINAL:
         assert not any(returns), "returns() are zeros before the end"
     elif game.players == 2:

@@ -55,7 +55,7 @@ def _sentence(file: Path, function: str) -> str:
 
 @cache
 def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
-    """By verb and game: the module of the game's own form of a command, and its first sentence."""
+    """The games' own forms of commands by verb and game: their modules and their first sentences."""
     found: dict[str, dict[str, tuple[str, str]]] = {}
     for file in sorted(_GAMES.glob("*/commands.py")):
         folder = file.parent.name

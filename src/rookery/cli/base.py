@@ -54,7 +54,7 @@ Commands = dict[str, Command]
 
 
 def progress() -> Console:
-    """Where progress and remarks go while a command works."""
+    """The console for progress and remarks while a command works."""
     return console()
 
 

@@ -88,7 +88,7 @@ def _command(words: list[str], game: Game, method: Method) -> Command:
         return _train(game, method, given, command)
 
     run.__annotations__ = {"given": Annotated[options, tyro.conf.arg(name="")], "return": Answer}
-    run.__doc__ = f"{method.about}\n\nThe run keeps a checkpoint: what is stopped goes on with --resume."
+    run.__doc__ = f"{method.about}\n\nThe run keeps a checkpoint: resume a stopped run with --resume."
     return run
 
 

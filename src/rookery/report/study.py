@@ -65,7 +65,7 @@ class Result:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """For JSON: every table as columns and rows."""
+        """The result as JSON values, every table as columns and rows."""
         tables = [
             {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables
         ]

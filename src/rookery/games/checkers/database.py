@@ -43,7 +43,7 @@ class Outcome:
 
     value: Literal["win", "draw", "loss"]
     plies: int | None
-    """Until the loser cannot move, the winner hurrying and the loser delaying; None for a draw."""
+    """Plies until the loser cannot move, the winner hurrying and the loser delaying; None for a draw."""
 
     @property
     def preference(self) -> int:
@@ -64,7 +64,7 @@ class Outlook:
     """The exact truth about one position."""
 
     outcome: Outcome
-    """For the side to move."""
+    """The outcome for the side to move."""
     moves: dict[int, Outcome]
     """Every legal move with its outcome, for the side that moves and counted from before the move."""
     best_moves: list[int]
@@ -116,7 +116,7 @@ class Database:
         return found
 
     def random_position(self, game: Checkers, pieces: int, rng: random.Random) -> CheckersState:
-        """Uniform among all positions of exactly so many pieces, both sides on the board, either to move."""
+        """A position drawn uniformly from those of exactly `pieces` pieces, both sides on the board."""
         if not 2 <= pieces <= self.pieces:
             raise ValueError(f"there are 2 to {self.pieces} pieces, not {pieces}")
         ranges = [(first, size) for *material, first, size in self.native.materials if sum(material) == pieces]
@@ -187,7 +187,7 @@ def value_kept(
 ) -> Kept:
     """How often a player, given by its `choose`, keeps a won game won, or a drawn one from being lost.
 
-    Positions are drawn uniformly from those of exactly so many pieces that have this value and a move that gives it
+    Positions are drawn uniformly from those of exactly `pieces` pieces that have this value and a move that gives it
     away; in all others there is nothing to keep.
 
     >>> def first_move(state, rng):

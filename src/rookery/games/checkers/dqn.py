@@ -211,7 +211,7 @@ class Trainer:
         self.played: list[list[int]] = [[] for _ in self.states]
         """The actions that led to each state."""
         self.losses: list[float] = []
-        """Of the last steps."""
+        """Losses of the last steps."""
         self.steps = self.finished = 0
         self.seconds = 0.0
 
@@ -230,7 +230,7 @@ class Trainer:
                 self.finished += 1
 
     def train(self, steps: float = math.inf, seconds: float = math.inf) -> Iterator[Progress]:
-        """Learn until there were so many steps or so much CPU time; yields after every 100 steps and at the end."""
+        """Learn for a number of steps or seconds of CPU time; yields after every 100 steps and at the end."""
         s, begin = self.settings, time.process_time() - self.seconds
         while len(self.memory) < 20 * s.batch:
             self.play()
@@ -249,7 +249,7 @@ class Trainer:
         return {"net": self.net, "target": self.target_net, "optimizer": self.optimizer}
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What training goes on from, beside the last row of metrics."""
+        """What training resumes from, beside the last row of metrics."""
         random = json.dumps(self.rng.bit_generator.state).encode()
         return nets.arrays(**self._parts()) | {
             **{f"memory.{name}": array[: len(self.memory)] for name, array in self.memory.arrays().items()},

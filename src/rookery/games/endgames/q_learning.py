@@ -239,7 +239,7 @@ class TrainedRun:
 
     @property
     def won(self) -> npt.NDArray[np.bool_]:
-        """Which matches the side with the pieces won."""
+        """Whether the side with the pieces won, by match."""
         return np.equal(self.endings, CHECKMATE)
 
     @property

@@ -77,7 +77,7 @@ def search(
     """Search for a long game, run after run; shows the best grid while it grows.
 
     Run i has the seed of the command plus i. With `--out` everything is saved after every run and at every better
-    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` goes on with the next seed. So a search can
+    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` continues with the next seed. So a search can
     last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
 
     Example: rookery search morpion --variant 5T --time 600 --out 5T.json
@@ -135,7 +135,7 @@ def search(
 
 
 class _Shown:
-    """What a person sees while a search goes on."""
+    """What a person sees while a search runs."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign, self.begin = campaign, monotonic()

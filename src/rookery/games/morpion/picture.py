@@ -12,9 +12,9 @@ from rich.text import Text
 from rookery.games.morpion.rules import STEPS, MorpionState
 
 _PIXELS = 4
-"""From one cell to the next; a braille character is 2 pixels wide and 4 high."""
+"""Pixels from one cell to the next; a braille character is 2 pixels wide and 4 high."""
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Of a braille character, by row and column of the pixel."""
+"""Bits of a braille character, by row and column of the pixel."""
 
 
 def picture(state: MorpionState) -> Text:

@@ -67,7 +67,7 @@ class Verification:
     score: int
     """Number of moves up to the first illegal one."""
     first_illegal: str | None
-    """Where and why, if a move is illegal."""
+    """The first illegal move and why it is illegal; None if all are legal."""
 
 
 class Morpion(NativeGame):
@@ -422,7 +422,7 @@ SYMMETRIES = (
 
 
 def _turn(dot: tuple[int, int], symmetry: int, twice_centre: int) -> tuple[int, int]:
-    """Where a dot (column, row) comes to lie; `twice_centre` is the sum of the first and the last column."""
+    """The place (column, row) of a dot after a symmetry; `twice_centre` is the sum of the first and the last column."""
     column, row = dot
     if symmetry >= 4:
         column = twice_centre - column

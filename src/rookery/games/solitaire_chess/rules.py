@@ -144,7 +144,7 @@ class SolitaireChessState(_native.solitaire_chess.State):
         return f"{_LETTERS[self.kinds[start]]}{self.game.cell_name(start)}x{self.game.cell_name(end)}"
 
     def action_cells(self, action: int) -> list[int]:
-        """From and to."""
+        """The cells that a capture goes from and to."""
         if not 0 <= action < self.game.num_actions:
             raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
         return list(divmod(action, self.game.rows * self.game.columns))
