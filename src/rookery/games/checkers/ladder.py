@@ -57,8 +57,8 @@ def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
         rows.append(row)
     reference = play_match(Player(1), Player(0), 10 * games, seed)
     note = (
-        f"{games:,} games per cell from random two-ply openings, each played twice with colours exchanged; score = wins "
-        "+ half the draws, with 95% interval (Wilson). The ladder is minimax with 100 a man and 130 a king, captures "
+        f"{games:,} games per cell from random two-ply openings, each played twice with colours exchanged. Score: wins "
+        "and half the draws, with 95% interval (Wilson). The ladder is minimax with 100 per man and 130 per king, captures "
         "followed to their end, ties broken at random. td and best learned from self-play alone; best also looks up "
         f"the solved endgames of up to {PIECES} pieces. Beating random is no evidence of strength: the lowest rung, "
         f"which learned nothing and looks one ply ahead, scores {_cell(reference)} against it."
