@@ -114,7 +114,7 @@ def encode_action(path: Sequence[int]) -> int:
     """The action that visits these squares: two neighbours for a step, else the start and every landing of a capture.
 
     >>> encode_action([11, 15]), encode_action([22, 15])
-    (10, 245)
+    (9, 162)
     """
     action: int = _native.checkers.encode(list(path))
     return action
