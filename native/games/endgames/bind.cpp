@@ -52,6 +52,14 @@ ROOKERY_BIND(endgames, 0) {
     state.def_prop_ro("ending", [](const H& self) { return ending_name(self.state.ending()); },
                       "Why the game is over, or None while it goes on.");
     m.def(
+        "decode",
+        [](Action action) {
+            using namespace endgames;
+            if (action < 0 || action >= kNumActions) throw nb::value_error("actions are 0 to 1855");
+            return std::make_tuple(from_square(action), to_square(action), promotion(action));
+        },
+        "action"_a, "(from, to, promotion) with promotion 0 for none, then N, B, R, Q.");
+    m.def(
         "random_fen",
         [](std::string_view pieces, std::uint64_t seed) {
             Rng rng(seed);

@@ -219,12 +219,50 @@ inline Moves legal_moves(const Position& p) {
     return moves;
 }
 
-// Action: from * 64 + to + 4096 * promotion, where promotion is 0 or one of kKnight .. kQueen.
-inline constexpr Action kNumActions = 5 * 4096;
-inline constexpr Action make_action(int from, int to, int promotion = 0) { return promotion * 4096 + from * 64 + to; }
-inline constexpr int from_square(Action action) { return action >> 6 & 63; }
-inline constexpr int to_square(Action action) { return action & 63; }
-inline constexpr int promotion(Action action) { return action >> 12 & 7; }
+// The actions are numbered densely: the moves of a queen and of a knight on an empty board, which are all moves there are,
+// ordered by square and target; then the promotions, ordered by the new piece and then by square. A pawn never captures.
+inline constexpr Action kFirstPromotion = 1792;
+inline constexpr Action kNumActions = kFirstPromotion + 4 * 16;
+
+struct MoveParts {
+    std::uint8_t from = 0, to = 0, promotion = 0;  // 0 or one of kKnight .. kQueen
+};
+
+struct ActionTables {
+    std::array<MoveParts, kNumActions> parts{};
+    std::array<std::array<std::int16_t, 64>, 64> numbers{};  // [from][to]; promotions are not in it
+};
+
+inline constexpr ActionTables kActionTables = [] {
+    ActionTables t;
+    std::size_t count = 0;
+    for (std::uint8_t from = 0; from < 64; ++from) {
+        const Squares targets = kReach[0][kQueen][from] | kReach[0][kKnight][from];
+        for (std::uint8_t to = 0; to < 64; ++to) {
+            t.numbers[from][to] = static_cast<std::int16_t>(targets & bit(to) ? count : -1);
+            if (targets & bit(to)) t.parts[count++] = {from, to, 0};
+        }
+    }
+    for (std::uint8_t kind = kKnight; kind <= kQueen; ++kind) {
+        for (std::uint8_t file = 0; file < 8; ++file, ++count) {
+            t.parts[count] = {static_cast<std::uint8_t>(8 + file), file, kind};
+            t.parts[count + 8] = {static_cast<std::uint8_t>(48 + file), static_cast<std::uint8_t>(56 + file), kind};
+        }
+        count += 8;
+    }
+    return t;
+}();
+static_assert(kActionTables.parts[kFirstPromotion - 1].from == 63 && kActionTables.parts[kNumActions - 1].to == 63);
+
+// The move must be one of the numbered ones.
+inline constexpr Action make_action(int from, int to, int promotion = 0) {
+    if (promotion == 0) return kActionTables.numbers[from][to];
+    return kFirstPromotion + 16 * (promotion - kKnight) + to % 8 + (to / 8 == 7 ? 8 : 0);
+}
+// The action must be in range.
+inline constexpr int from_square(Action action) { return kActionTables.parts[action].from; }
+inline constexpr int to_square(Action action) { return kActionTables.parts[action].to; }
+inline constexpr int promotion(Action action) { return kActionTables.parts[action].promotion; }
 
 inline bool promotes(const Position& p, int mover, Squares targets) {
     return mover > 0 && p.kinds[mover - 1] == kPawn && targets & kBackRanks;
@@ -287,7 +325,7 @@ inline Position after(Position p, Action action) {
         for (int i = 0; i < 2; ++i) {
             if (p.squares[i] != from) continue;
             p.squares[i] = to;
-            if (promotion(action) >= kKnight && promotion(action) <= kQueen) p.kinds[i] = Kind(promotion(action));
+            if (promotion(action)) p.kinds[i] = Kind(promotion(action));
         }
     } else {
         p.weak_king = to;

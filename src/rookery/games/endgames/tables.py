@@ -31,7 +31,7 @@ import numpy.typing as npt
 from rookery import _native
 from rookery._native import Control
 from rookery.files import cache_folder, replacing
-from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState
+from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState, decode_action
 from rookery.progress import watching
 
 MATERIALS = tuple(STARTS)
@@ -175,7 +175,7 @@ def best(state: EndgamesState, moves: dict[int, int | None]) -> list[int]:
 
 
 def is_capture(state: EndgamesState, action: int) -> bool:
-    return state.letters[action % 64] != "."
+    return state.letters[decode_action(action)[1]] != "."
 
 
 @dataclass(frozen=True)
