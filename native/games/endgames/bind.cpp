@@ -38,7 +38,7 @@ ROOKERY_BIND(endgames, 0) {
         "san",
         [](const H& self, Action action) {
             if (!self.state.is_legal(action)) throw nb::value_error("only legal actions have a name");
-            return endgames::san(self.state.position(), action);
+            return endgames::san(self.state.position(), endgames::move_of(action));
         },
         "action"_a, "A legal action in standard algebraic notation.");
     state.def_prop_ro("letters", [](const H& self) { return endgames::letters(self.state.position()); },
@@ -54,9 +54,9 @@ ROOKERY_BIND(endgames, 0) {
     m.def(
         "decode",
         [](Action action) {
-            using namespace endgames;
-            if (action < 0 || action >= kNumActions) throw nb::value_error("actions are 0 to 1855");
-            return std::make_tuple(from_square(action), to_square(action), promotion(action));
+            if (action < 0 || action >= endgames::kNumActions) throw nb::value_error("actions are 0 to 1855");
+            const endgames::Move move = endgames::move_of(action);
+            return std::make_tuple(move.from(), move.to(), move.promotion());
         },
         "action"_a, "(from, to, promotion) with promotion 0 for none, then N, B, R, Q.");
     m.def(
