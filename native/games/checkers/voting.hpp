@@ -258,7 +258,7 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
                 for (int symmetry = 0; symmetry < symmetries; ++symmetry) {
                     const std::uint32_t side = symmetry & kRotated ? 1 - prior.side : prior.side;
                     if (side != p.side || transform(pattern, symmetry) != wanted) continue;
-                    const int equal = matching(contents_of(prior), equivalent & 31, symmetry);
+                    const int equal = matching(contents_of(prior), track(equivalent).from(), symmetry);
                     keep(parts[block][q < 0], {q * (equal / 64.0), q, equal, row, equivalent, symmetry});
                 }
             });
