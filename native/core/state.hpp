@@ -50,6 +50,8 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   random_action(Rng&) -> Action    a uniform legal action without the list
 //   apply_random(Rng&)               applies random_action without numbering it
 //   is_legal(Action) -> bool         the same answer as a look into the list
+//   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
+//                                    rewarded by what it adds
 
 template <class S>
 void chance_outcomes(const S& state, ChanceList& outcomes) {

@@ -176,9 +176,6 @@ class CheckersState(_native.checkers.State):
 
         return f"{'BW'[self.side]}:W{pieces(self.white)}:B{pieces(self.black)}"
 
-    def __repr__(self) -> str:
-        return f"<CheckersState {self}>"
-
     def text_board(self) -> str:
         """The board for the terminal: every dark square with its number and what stands on it.
 

@@ -89,7 +89,7 @@ class Endgames(NativeGame):
         """Read a FEN; the two counters at its end may be left out.
 
         >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 b - -")
-        <EndgamesState 8/8/8/8/8/2K5/8/R1k5 b - - 0 1>
+        <endgames: 8/8/8/8/8/2K5/8/R1k5 b - - 0 1>
         >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 w - -")
         Traceback (most recent call last):
         ...
@@ -198,9 +198,6 @@ class EndgamesState(_native.endgames.State):
     def __str__(self) -> str:
         fen: str = self.fen()
         return fen
-
-    def __repr__(self) -> str:
-        return f"<EndgamesState {self}>"
 
     def text_board(self) -> str:
         """The board for the terminal: White's men in capitals."""

@@ -185,7 +185,7 @@ def replay(
     state = morpion.read(_text(file), variant)
     moves = state.moves
     names = [state.action_name(action) for action in moves]
-    data: dict[str, Any] = {"variant": state.game.variant, "score": len(moves), "moves": names}
+    data: dict[str, Any] = {"variant": state.game.lines, "score": len(moves), "moves": names}
     if svg:
         write_text(svg, state.animation(0.6 if pause is None else pause))
     if psol:

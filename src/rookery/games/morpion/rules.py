@@ -102,7 +102,8 @@ class Morpion(NativeGame):
         self._shift: int = _REFERENCE - self.rules.corner - (length - 2)
 
     @property
-    def variant(self) -> str:
+    def lines(self) -> str:
+        """What players call the rules for lines: 5D, 5T, 4D or 4T."""
         return f"{self.length}{'T' if self.touching else 'D'}"
 
     def initial_state(self) -> MorpionState:
@@ -331,14 +332,11 @@ class MorpionState(_native.morpion.State):
 
     def record(self, *remarks: str) -> str:
         """`psol` under remarks and a heading: the variant, and the number of moves, by which a cut file is noticed."""
-        heading = f"Morpion Solitaire {self.game.variant}, {len(self.moves)} moves"
+        heading = f"Morpion Solitaire {self.game.lines}, {len(self.moves)} moves"
         return "".join(f"# {line}\n" for line in (heading, *remarks)) + self.psol()
 
     def __str__(self) -> str:
         return self.psol().strip().replace("\n", ";")
-
-    def __repr__(self) -> str:
-        return f"<MorpionState {self.game.variant}, {len(self.moves)} moves>"
 
     def transformed(self, symmetry: int) -> MorpionState:
         """The same game seen in one of the `SYMMETRIES` of the cross.
@@ -376,7 +374,7 @@ class MorpionState(_native.morpion.State):
         dots = [*game.cross, *numbers]
         left, right = _with_margin([cell % side for cell in dots], side)
         top, bottom = _with_margin([cell // side for cell in dots], side)
-        title = f"Morpion Solitaire {game.variant}, {len(self.moves)} moves"
+        title = f"Morpion Solitaire {game.lines}, {len(self.moves)} moves"
         canvas = draw.Canvas(right - left + 1, bottom - top + 1, title)
 
         def centre(cell: int) -> tuple[float, float]:
@@ -449,8 +447,8 @@ class Comparison:
 
 def compare(first: MorpionState, second: MorpionState) -> Comparison:
     """Compare two grids of one variant up to the eight symmetries of the cross."""
-    if first.game.variant != second.game.variant:
-        raise ValueError(f"grids of one variant can be compared, not {first.game.variant} and {second.game.variant}")
+    if first.game.lines != second.game.lines:
+        raise ValueError(f"grids of one variant can be compared, not {first.game.lines} and {second.game.lines}")
     length = first.game.length
     # A line tells its dots, whichever of them was new.
     lines = {action // length for action in first.moves}

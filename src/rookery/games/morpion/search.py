@@ -72,7 +72,7 @@ def repair(
     >>> found.playouts, found.score > 28
     (2000, True)
     """
-    temperatures = TEMPERATURES[state.game.variant] if temperatures is None else temperatures
+    temperatures = TEMPERATURES[state.game.lines] if temperatures is None else temperatures
     rows = state.repair(trials, list(temperatures), runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
 

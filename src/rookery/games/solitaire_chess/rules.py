@@ -153,9 +153,6 @@ class SolitaireChessState(_native.solitaire_chess.State):
         columns, cells = self.game.columns, self._cells()
         return "/".join("".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
 
-    def __repr__(self) -> str:
-        return f"<SolitaireChessState {self}>"
-
     def text_board(self) -> str:
         """The board for the terminal; a number behind a piece says how often it has captured, where that is limited."""
         ranks = [str(rank) for rank in range(self.game.rows, 0, -1)]

@@ -170,9 +170,6 @@ class TenTenState(_native.tenten.State):
         ]
         return f"{board} {','.join(names)}"
 
-    def __repr__(self) -> str:
-        return f"<TenTenState {self}>"
-
     def text_board(self) -> str:
         """The board for the terminal, and under it the pieces in the hand.
 
