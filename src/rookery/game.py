@@ -8,12 +8,13 @@ five do.
 from __future__ import annotations
 
 import inspect
+import itertools
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +100,13 @@ class State:
         """The action in the notation players use."""
         return str(action)
 
+    def parse_action(self, text: str) -> int:
+        """The legal action, or possible chance outcome, that a text names; ValueError says what is accepted.
+
+        The default reads what `action_name` writes; case and spaces do not matter where that leaves no doubt.
+        """
+        return find_action(self, text, lambda action: [self.action_name(action)])
+
     def action_cells(self, action: int) -> list[int]:
         """The cells to touch, in order, to make this action on the drawn board."""
         return []
@@ -138,6 +146,17 @@ class State:
     def __repr__(self) -> str:
         return describe(self)
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        spec = user_code.spec_of(type(self))
+        return super().__reduce_ex__(protocol) if spec is None else (_blank_state, (spec,), self.__getstate__())
+
+
+def _blank_state(spec: str) -> State:
+    """A state of a user's file, without its attributes, which unpickling adds."""
+    kind = user_code.load_class(spec, "state", lambda found: issubclass(found, State))
+    blank: State = kind.__new__(kind)
+    return blank
+
 
 def describe(state: State) -> str:
     """A state for programmers: the game, its variant or options unless they are the default, and the position."""
@@ -156,6 +175,42 @@ def replay(game: Game, start: str, actions: Sequence[int]) -> State:
     for action in actions:
         state.apply(action)
     return state
+
+
+def choices(state: State) -> list[int]:
+    """What can be applied next: the legal actions, or the possible chance outcomes."""
+    return state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
+
+
+def find_action(state: State, text: str, forms: Callable[[int], Iterable[str]]) -> int:
+    """The one choice that a text names: by its `action_name`, or by a form of it, whatever the case and spaces."""
+    actions = choices(state)
+    for action in actions:
+        if text == state.action_name(action):
+            return action
+    wanted = _squeezed(text)
+    found = [action for action in actions if wanted in map(_squeezed, forms(action))]
+    if len(found) != 1:
+        raise no_such_action(state, text, found)
+    return found[0]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def no_such_action(state: State, text: str, meant: Sequence[int] = ()) -> ValueError:
+    """The error for a text that names no choice, or that may mean any of several."""
+    if meant:
+        names = " or ".join(state.action_name(action) for action in meant)
+        return ValueError(f"{text[:80]!r} may mean {names}: write it in full")
+    actions = choices(state)
+    if not actions:
+        return ValueError(f"{text[:80]!r} is not possible: the game is over")
+    names = ", ".join(state.action_name(action) for action in itertools.islice(actions, 5))
+    more = f" and {len(actions) - 5} more" if len(actions) > 5 else ""
+    kind = "a possible outcome" if state.player() == CHANCE else "a legal move"
+    return ValueError(f"{text[:80]!r} is not {kind} in {str(state)[:200]}; expected one of {names}{more}")
 
 
 StateClass = TypeVar("StateClass", bound=type)
@@ -350,12 +405,8 @@ class Game:
         state = self.parse_state(lines[0])
         start, actions = str(state), []
         for line in lines[1:-1]:
-            legal = state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
-            named = {state.action_name(action): action for action in legal}
-            if line not in named:
-                raise ValueError(f"{line[:80]!r} is not a legal action in {state}")
-            state.apply(named[line])
-            actions.append(named[line])
+            actions.append(state.parse_action(line))
+            state.apply(actions[-1])
         return start, actions
 
     def pieces(self) -> dict[str, str]:
@@ -396,7 +447,8 @@ def _given_options(cls: type[Game], args: Sequence[Any], kwargs: Mapping[str, An
             options |= options.pop(name, {})
         elif name in options and _hashable(options[name]) == _hashable(parameter.default):
             del options[name]
-    return options
+    # A view of a mapping cannot be pickled.
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in options.items()}
 
 
 def _hashable(value: Any) -> Any:

@@ -21,7 +21,6 @@ from rookery.games.checkers.rules import (
     decode_action,
     encode_action,
     format_pdn,
-    parse_action,
     parse_pdn,
 )
 from rookery.search import minimax, perft
@@ -48,7 +47,7 @@ def names(state: CheckersState) -> set[str]:
 
 def play(state: CheckersState, *moves: str) -> CheckersState:
     for move in moves:
-        state.apply(parse_action(state, move))
+        state.apply(state.parse_action(move))
     return state
 
 
@@ -318,7 +317,7 @@ def test_action_numbers_are_the_possible_moves_each_once() -> None:
     for action, (path, captured) in numbers.items():
         state = GAME.parse_state(f"W:WK{path[0]}:B{','.join(map(str, captured))}")
         assert state.is_legal(action)
-        assert parse_action(state, state.action_name(action)) == action
+        assert state.parse_action(state.action_name(action)) == action
 
 
 @pytest.mark.parametrize("path", [[], [1], [1, 1], [1, 2], [0, 5], [1, 33], [1, 6, 10], [1, 10, 14], [1, 10] * 6])
@@ -490,27 +489,28 @@ def test_parse_action() -> None:
         state = to_state(random_board(rng), rng.choice("bw"))
         for action in state.legal_actions():
             name = state.action_name(action)
-            assert parse_action(state, name) == parse_action(state, name.replace("x", "-")) == action
+            assert state.parse_action(name) == state.parse_action(name.replace("x", "-")) == action
             assert state.action_cells(action) == [square - 1 for square in decode_action(action)[0]]
 
 
 def test_short_names_of_captures() -> None:
     state = GAME.parse_state("W:W31:B18,19,26,27")  # two ways to 15, over different men
     assert names(state) == {"31x22x15", "31x24x15"}
-    with pytest.raises(ValueError, match=r"31x15 may mean 31x22x15, 31x24x15"):
-        parse_action(state, "31x15")
+    with pytest.raises(ValueError, match=r"'31x15' may mean 31x22x15 or 31x24x15: write it in full"):
+        state.parse_action("31x15")
     state = GAME.parse_state("W:W31:B18,26")
-    assert parse_action(state, "31x15") == encode_action([31, 22, 15])
+    for text in ("31x22x15", "31x15", "31-15", " 31 - 22 - 15 ", "31:15", "31 15", "31X15!?"):
+        assert state.parse_action(text) == encode_action([31, 22, 15])
     for text in ("31x22", "15x31", "31", "31xx15", "31x15x", "", "31x22x15x8", "31_15", "٣١x15"):
         with pytest.raises(ValueError, match=r"legal|expected a move"):
-            parse_action(state, text)
+            state.parse_action(text)
 
 
 @given(st.one_of(st.text(), st.text("0123456789-x:")))
 def test_fuzzed_moves(text: str) -> None:
     state = GAME.initial_state()
     try:
-        action = parse_action(state, text)
+        action = state.parse_action(text)
     except ValueError:
         return
     assert state.is_legal(action)
@@ -557,10 +557,10 @@ def test_pdn_of_many_games() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1. 11-15 22-18 2. 15-19 *", r"game 1, move 2 of Black: 15-19 is not a legal move .* 15x22"),
-        ("1. 11-15 * 1. 11-15 22-17 2. 8-11 17-18 *", r"game 2, move 2 of White: 17-18"),
-        ('[FEN "W:W22:B1"] 1... 22-21 *', r"game 1, move 1 of White: 22-21"),
-        ('[FEN "W:W22:B1"] 1... 22-17 2. 1-2 *', r"game 1, move 2 of Black: 1-2"),
+        ("1. 11-15 22-18 2. 15-19 *", r"game 1, move 2 of Black: '15-19' is not a legal move .* 15x22"),
+        ("1. 11-15 * 1. 11-15 22-17 2. 8-11 17-18 *", r"game 2, move 2 of White: '17-18'"),
+        ('[FEN "W:W22:B1"] 1... 22-21 *', r"game 1, move 1 of White: '22-21'"),
+        ('[FEN "W:W22:B1"] 1... 22-17 2. 1-2 *', r"game 1, move 2 of Black: '1-2'"),
         ('[FEN "nonsense"] *', r"game 1: expected draughts FEN"),
         ('[GameType "20"] *', r"game 1: its type is 20"),
         ('[Result "2-0"] 1. 11-15', r"game 1: unknown result '2-0'"),

@@ -421,11 +421,34 @@ def test_parse_action_gives_a_legal_action_or_raises_value_error(text: str) -> N
 
 def test_parse_action_refuses_what_is_ambiguous() -> None:
     state = GAME.parse_state("8/8/8/8/8/1k6/8/R3R2K w - - 0 1")
-    with pytest.raises(ValueError, match="several"):
+    with pytest.raises(ValueError, match="'Rc1' may mean Rac1 or Rec1"):
         state.parse_action("Rc1")
     assert state.action_name(state.parse_action("Rac1")) == "Rac1"
-    with pytest.raises(ValueError, match="not a legal move"):
+    with pytest.raises(ValueError, match="'Kh3' is not a legal move in .*; expected one of Kg1, Kg2, Kh2, "):
         state.parse_action("Kh3")
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("Rc1+", ["Rc1", "Rc1+", "Rc1#", "R4c1", "Rcc1", "Rc4-c1", "Rc4xc1", "c4c1", "rc1", " Rc1 + ", "Rc1!?"]),
+        ("Kb3", ["Kb3", "kb3", "Kb2-b3", "b2b3", "b2-b3"]),
+        ("c8=N", ["c8=N", "c8N", "c7c8n", "c7-c8=N", "c8=n", "c8(N)"]),
+        ("c8=Q", ["c8=Q", "c8q", "c7c8q", "c7c8Q", "c7-c8=Q!!"]),
+    ],
+)
+def test_parse_action_reads_what_players_write(name: str, forms: list[str]) -> None:
+    state = GAME.parse_state("8/2P5/8/8/2R5/8/1K6/7k w - - 0 1")
+    assert {state.action_name(state.parse_action(form)) for form in forms} == {name}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c4", "c8", "c7c8", "c7c8k", "Rc4c1c2", "Bc1", "b3", "Kb9", "O-O", "R c 9", "e2e4"]
+)
+def test_parse_action_refuses(text: str) -> None:
+    state = GAME.parse_state("8/2P5/8/8/2R5/8/1K6/7k w - - 0 1")
+    with pytest.raises(ValueError, match="expected|may mean"):
+        state.parse_action(text)
 
 
 @pytest.mark.parametrize("material", [f"K{pieces}K" for pieces in MATERIALS if pieces not in ("", "B", "N")])

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state
+from rookery.game import NativeGame, Overlay, native_state, no_such_action
 
 STARTS = MappingProxyType(
     {
@@ -36,8 +36,8 @@ STARTS = MappingProxyType(
 _PIECES = "QRBNP"
 _PROMOTIONS = ("", "n", "b", "r", "q")
 _DRAWN = ("KK", "KBK", "KNK")
-_UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([nbrq]?)")
-_SAN = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[x-]?([a-h][1-8])(?:=?([QRBN]))?[+#]?")
+# A small b is the file.
+_MOVE = re.compile(r"([KQRBNkqrn]?)([a-h]?)([1-8]?)[-x:]?([a-h][1-8])(?:=?\(?([QRBNqrbn])\)?)?[+#]*[!?]*")
 
 
 class Endgames(NativeGame):
@@ -166,28 +166,27 @@ class EndgamesState(_native.endgames.State):
     def parse_action(self, text: str) -> int:
         """The legal action that the text names, in algebraic or engine notation.
 
-        As people write it: check marks and the `x` may be missing, and more of the origin may be given than needed.
+        As people write it: marks and the `x` may be missing, and more of the origin may be given than needed.
 
         >>> state = Endgames().initial_state()
-        >>> [state.action_name(state.parse_action(text)) for text in ("Ra5+", "Ra5", "R1a5", "a1a5")]
-        ['Ra5+', 'Ra5+', 'Ra5+', 'Ra5+']
+        >>> {state.action_name(state.parse_action(text)) for text in ("Ra5+", "Ra5!?", "R1a5", "Ra1-a5", "a1a5")}
+        {'Ra5+'}
         """
-        if match := _UCI.fullmatch(text):
-            found = [action for action in self.legal_actions() if self.uci(action) == text]
-        elif match := _SAN.fullmatch(text):
-            piece, file, rank, end, promotion = match.groups()
-            pattern = re.compile(f"{file or '.'}{rank or '.'}{end}{(promotion or '').lower()}")
-            letters = self.letters
-            found = [
-                action
-                for action in self.legal_actions()
-                if letters[decode_action(action)[0]].upper() == (piece or "P") and pattern.fullmatch(self.uci(action))
-            ]
-        else:
-            raise ValueError(f"expected a move such as 'Kd4', 'e8=Q' or 'e7e8q', not {text[:80]!r}")
+        match = _MOVE.fullmatch("".join(text.split()))
+        if not match:
+            raise ValueError(f"expected a move such as 'Kd4', 'Kd3-d4', 'e8=Q' or 'e7e8q', not {text[:80]!r}")
+        piece, file, rank, end, promotion = match.groups()
+        pattern = re.compile(f"{file or '.'}{rank or '.'}{end}{(promotion or '').lower()}")
+        # With the whole origin, the piece need not be named.
+        pieces = piece.upper() or ("KQRBNP" if file and rank else "P")
+        letters = self.letters
+        found = [
+            action
+            for action in self.legal_actions()
+            if letters[decode_action(action)[0]].upper() in pieces and pattern.fullmatch(self.uci(action))
+        ]
         if len(found) != 1:
-            problem = "could be any of several moves" if found else "is not a legal move"
-            raise ValueError(f"{text!r} {problem} in {self}")
+            raise no_such_action(self, text, found)
         return found[0]
 
     def action_cells(self, action: int) -> list[int]:
