@@ -103,7 +103,7 @@ def test_a_failed_study_does_not_take_the_others_down(
         ),
         (["solve", "morpio", "-"], "unknown game 'morpio'; did you mean 'morpion'?"),
         (["perft", "tenten", "3", "--variant", "9x9"], "unknown variant '9x9' of tenten; known variants: 10x10"),
-        (["perft", "tenten", "-1"], "the depth must not be negative"),
+        (["perft", "tenten", "-1"], "the depth must be from 0 to 1000"),
         (["show", "tenten", "nonsense"], "expected 10 rows"),
         (["verify", "morpion", "no-such-file"], "No such file"),
         (["verify", "checkers", "record"], "there is no 'verify' for 'checkers'; known: morpion"),

@@ -82,8 +82,8 @@ def nrpa(
 ) -> list[SearchRun]:
     """Nested Rollout Policy Adaptation, for any game of one player: independent runs, spread over the threads.
 
-    A run of level n makes `iterations`**n playouts. `beam` is the number of policies kept at every level above the first. A
-    stopped search, by `control` or Ctrl-C, returns what it has.
+    A run of level n makes `iterations`**n playouts. `beam` is the number of policies kept at every level above the
+    first. A stopped search, by `control` or Ctrl-C, returns what it has.
 
     >>> import rookery
     >>> [found] = nrpa(rookery.load("morpion", "4D").initial_state(), level=1, seed=1)

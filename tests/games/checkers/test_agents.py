@@ -11,7 +11,7 @@ from rookery.arena import match
 from rookery.games.checkers import MODELS
 from rookery.games.checkers.agents import QTableAgent, draw_vote
 from rookery.games.checkers.q_learning import QTable, Vote
-from rookery.games.checkers.rules import Checkers, CheckersState, encode_action, parse_action
+from rookery.games.checkers.rules import Checkers, CheckersState, encode_action
 from rookery.registry import agent as load_agent
 
 GAME = Checkers()
@@ -75,7 +75,7 @@ def test_the_drawing_of_a_vote_marks_the_overlap() -> None:
 def test_the_drawing_of_a_rotated_vote_lies_on_the_prior_board_as_it_was() -> None:
     new = GAME.parse_state("B:W6:B1")
     rotated = GAME.parse_state("W:W22:B17")  # Black's 11x20 over 16, seen by White
-    vote = Vote(0.1, 0.5, 24, rotated, parse_action(rotated, "22x13"), 1)
+    vote = Vote(0.1, 0.5, 24, rotated, rotated.parse_action("22x13"), 1)
     rows = draw_vote(new, encode_action([1, 10]), vote, "for").text.splitlines()
     assert "[w]" in rows[5]
     assert "[b]" in rows[4]

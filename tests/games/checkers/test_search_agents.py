@@ -7,7 +7,7 @@ import pytest
 from rookery.game import TERMINAL
 from rookery.games.checkers.agents import DatabaseAgent, SearchAgent
 from rookery.games.checkers.database import load as load_database
-from rookery.games.checkers.rules import Checkers, parse_action
+from rookery.games.checkers.rules import Checkers
 from rookery.games.checkers.search import Player, play_match
 from rookery.registry import agent as load_agent
 
@@ -61,7 +61,7 @@ def test_values_choice_and_explanation_agree() -> None:
             # The expected line can be played.
             line = explanation.reasons[1].removeprefix("expected line: ").split()
             for name_of_move in line:
-                state.apply(parse_action(state, name_of_move))
+                state.apply(state.parse_action(name_of_move))
             assert 1 <= len(line) <= 4
 
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rookery import _native
 from rookery._native import Control
 from rookery.files import read_cache, write_cache
-from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState
+from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState, decode_action
 from rookery.progress import watching
 
 MATERIALS = tuple(STARTS)
@@ -169,7 +169,7 @@ def best(state: EndgamesState, moves: dict[int, int | None]) -> list[int]:
 
 
 def is_capture(state: EndgamesState, action: int) -> bool:
-    return state.letters[action % 64] != "."
+    return state.letters[decode_action(action)[1]] != "."
 
 
 @dataclass(frozen=True)

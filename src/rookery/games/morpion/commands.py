@@ -77,8 +77,8 @@ def search(
     """Search for a long game, run after run; shows the best grid while it grows.
 
     Run i has the seed of the command plus i. With `--out` everything is saved after every run and at every better
-    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` continues with the next seed. So a search can
-    last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
+    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` continues with the next seed. So a
+    search can last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
 
     Example: rookery search morpion --variant 5T --time 600 --out 5T.json
 
@@ -188,7 +188,7 @@ def replay(
     state = morpion.read(_text(file), variant)
     moves = state.moves
     names = [state.action_name(action) for action in moves]
-    data: dict[str, Any] = {"variant": state.game.variant, "score": len(moves), "moves": names}
+    data: dict[str, Any] = {"variant": state.game.lines, "score": len(moves), "moves": names}
     if svg:
         write_text(svg, state.animation(0.6 if pause is None else pause))
     if psol:

@@ -72,7 +72,7 @@ def repair(
     >>> found.playouts, found.score > 28
     (2000, True)
     """
-    temperatures = TEMPERATURES[state.game.variant] if temperatures is None else temperatures
+    temperatures = TEMPERATURES[state.game.lines] if temperatures is None else temperatures
     rows = state.repair(trials, list(temperatures), runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
 
@@ -359,7 +359,7 @@ class Settings:
 
 def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     """Search until the runs or the minutes are up; yields a row of metrics several times per minute."""
-    chosen = CampaignSettings(game.variant, settings.method, settings.level, run.seed, settings.alpha)
+    chosen = CampaignSettings(game.lines, settings.method, settings.level, run.seed, settings.alpha)
     campaign = Campaign(chosen, run.folder / "best.json", resume=True)
     run.rows = read_metrics(run.folder)
     runs = settings.runs or (0 if settings.minutes else 1)

@@ -77,7 +77,7 @@ class Settings:
     window: int = 4096
     """Length of the list B: the last games, all different, whose scores are ranked."""
     ratio: float = 0.9
-    """Place of the threshold in the ranked list, from 0 to 1. The paper has 0.75, and no searches among the games it ranks."""
+    """Place of the threshold in the ranked list, from 0 to 1. The paper has 0.75, and ranks no games of searches."""
     steps: int = 400
     """Gradient steps in an iteration."""
     batch: int = 1024
@@ -182,7 +182,7 @@ class Play:
     owner: Ints
     actions: Ints
     advantage: npt.NDArray[np.float32]
-    """The advantage of each legal move: its log-probability less that of the most probable move in the same position."""
+    """Log-probability of each legal move, less that of the most probable move in the same position."""
 
     @property
     def scores(self) -> npt.NDArray[np.int64]:
