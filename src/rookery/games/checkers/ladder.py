@@ -59,9 +59,9 @@ def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
     note = (
         f"{games:,} games per cell from random two-ply openings, each played twice with colours exchanged. Score: wins "
         "and half the draws, with 95% interval (Wilson). The ladder is minimax with 100 per man and 130 per king, "
-        "captures followed to their end, ties broken at random. td and best learned from self-play alone; best also looks up "
-        f"the solved endgames of up to {PIECES} pieces. Beating random is no evidence of strength: the lowest rung, "
-        f"which learned nothing and looks one ply ahead, scores {_cell(reference)} against it."
+        "captures followed to their end, ties broken at random. td and best learned from self-play alone; best also "
+        f"looks up the solved endgames of up to {PIECES} pieces. Beating random is no evidence of strength: the lowest "
+        f"rung, which learned nothing and looks one ply ahead, scores {_cell(reference)} against it."
     )
     columns = [
         "opponent",
@@ -93,7 +93,8 @@ def _kept(game: Checkers, others: Mapping[str, Agent], positions: int, seed: int
         rows.append(row)
     note = (
         f"{positions:,} random positions of {PIECES} pieces per cell, the same for every player: won (or drawn) ones "
-        "in which some move gives the win (or the draw) away. Kept: the move played leaves the same value. 95% intervals."
+        "in which some move gives the win (or the draw) away. Kept: the move played leaves the same value. 95% "
+        "intervals."
     )
     columns = ["player", "keeps a win", "keeps a draw"]
     return Table("How often the theoretical value is kept", columns, rows, command, note)

@@ -126,8 +126,8 @@ class Study:
             columns += [f"{name} (paper)", f"{name} (ours)"]
         note = (
             f"Share of games won, the 95% interval, and the share drawn; {self.plan.games} games per cell, "
-            f"keep-training {self.plan.keep_training_games}, half with each colour, one training per level. The paper: 100 games "
-            "per cell. "
+            f"keep-training {self.plan.keep_training_games}, half with each colour, one training per level. "
+            "The paper: 100 games per cell. "
         )
         if rules == "with draws":
             note += (
@@ -165,9 +165,10 @@ class Study:
             "random per game", "keep-training per game", "training games/s", "bytes per position",
         ]  # fmt: skip
         note = (
-            "CPU time of one core. The paper's other two take 0.002 s and about 1.5 s per game; its program trained 204 "
-            "games per second. Votes are summed up once, by pattern of action and by cell, so that a move costs the "
-            "same whatever the size of the table. A PSV move is the time of whole games over the moves in unknown positions."
+            "CPU time of one core. The paper's other two take 0.002 s and about 1.5 s per game; its program trained "
+            "204 games per second. Votes are summed up once, by pattern of action and by cell, so that a move costs "
+            "the same whatever the size of the table. A PSV move is the time of whole games over the moves in unknown "
+            "positions."
         )
         return Table("Figure 5: time per game", columns, rows, self.command, note)
 
