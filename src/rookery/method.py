@@ -20,6 +20,8 @@ from rookery.agents import Agent
 from rookery.game import Game, State
 from rookery.run import Row, Run
 
+Kind = Literal["exact", "search", "learn"]
+
 
 @dataclass(frozen=True)
 class NoSettings:
@@ -62,7 +64,7 @@ class Method:
     """
 
     name: str
-    kind: Literal["exact", "search", "learn"]
+    kind: Kind
     game: str | None = None
     """The only game it is for, by name; None for any game it fits."""
     module: str = ""
@@ -107,7 +109,7 @@ class Method:
 
     def default_settings(self, game: Game) -> Any:
         """The settings to train a game with, if nothing else is said."""
-        module = self.imported() if self.module else None
+        module: Any = self.imported() if self.module else None
         return module.default_settings(game) if hasattr(module, "default_settings") else self.Settings()
 
     @property

@@ -94,7 +94,7 @@ def load(name: str | Game, variant: str | None = None, **options: Any) -> Game:
     if isinstance(name, Game):
         return name
     if user_code.is_user_code(name):
-        kind = user_code.load_class(name, "game", _is_game)
+        kind: type[Game] = user_code.load_class(name, "game", _is_game)
     elif name in GAMES:
         kind = GAMES[name]
     else:
@@ -295,9 +295,9 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
     spec, _, rest = name.rpartition(":") if re.search(r":[a-z_]+=", name) else (name, "", "")
     if user_code.is_user_code(spec):
         kind = user_code.load_class(spec, "agent", lambda kind: callable(getattr(kind, "choose", None)))
-        settings = {key: _plain(value) for key, value in split_name(f"x:{rest}")[1].items()}
+        given = {key: _plain(value) for key, value in split_name(f"x:{rest}")[1].items()}
         try:
-            return as_agent(user_code.new(kind, game=game, **settings))
+            return as_agent(user_code.new(kind, game=game, **given))
         except TypeError as error:
             raise ValueError(f"{spec} cannot be made with the settings {rest!r}: {error}") from None
     if game is None:

@@ -23,7 +23,7 @@ from dataclasses import MISSING, asdict, field, fields, is_dataclass
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +103,10 @@ class Run:
     def create(
         cls, folder: Path | str, game: Game, method: str, settings: Any, seed: int, *, resume: bool = False,
         command: str = "",
-    ) -> Run:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A new run, or with `resume` the one in the folder, whose settings must be the same but for durations."""
         folder = Path(folder)
-        info = {
+        info: Info = {
             "game": game.name, "variant": game.variant, "options": game.options, "method": method,
             "settings": as_json(settings), "seed": seed, "version": version("rookery"), "command": command,
             "state": "running", "figures": {}, "started": time.time(), "seconds": 0.0, "process": os.getpid(),
@@ -130,7 +130,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: Path | str) -> Run:
+    def open(cls, folder: Path | str) -> Self:
         """The run in a folder, to look at and to load an agent from."""
         folder = Path(folder)
         try:

@@ -138,7 +138,9 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     forms = game_commands().get(verb, {})
     asks_help = not rest or rest[0] in ("-h", "--help")
     if verb == "train":
-        return importlib.import_module("rookery.cli.train").find(rest)
+        from rookery.cli import train
+
+        return train.find(rest)
     if forms and asks_help:
         print(_forms_text(verb))
         sys.exit(0 if rest else 2)

@@ -183,9 +183,10 @@ def reproduce(
         full: The papers' own sizes.
         out: Folder for the page.
     """
-    from rookery.studies import SIZES, all_studies
+    from rookery.studies import all_studies
     from rookery.studies import studies as default_studies
     from rookery.studies.runner import run_studies
+    from rookery.studies.sizes import SIZES
 
     if quick and full:
         raise ValueError("choose one of --quick and --full")
