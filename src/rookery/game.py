@@ -272,7 +272,7 @@ class Game:
 
         The default reads a position, and what the default `record` writes.
         """
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(f"# {self.name}:")]
         if len(lines) < 2:
             return str(self.parse_state(text.strip())), []
         state = self.parse_state(lines[0])
@@ -284,6 +284,8 @@ class Game:
                 raise ValueError(f"{line[:80]!r} is not a legal action in {state}")
             state.apply(named[line])
             actions.append(named[line])
+        if lines[-1] != str(state):
+            raise ValueError(f"the game leads to {state}, and its last line says {lines[-1][:80]!r}")
         return start, actions
 
     def pieces(self) -> dict[str, str]:
