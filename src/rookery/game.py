@@ -197,6 +197,8 @@ class Game:
     num_actions: int
     """Action ids are 0 to num_actions - 1; where rules need it they are sparse."""
     observation_shape: tuple[int, ...]
+    options: dict[str, Any]
+    """The arguments of the constructor, by name."""
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named sets of constructor options; the first is the default."""
     sides: ClassVar[tuple[str, str]] = ("First player", "Second player")
