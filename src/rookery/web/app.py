@@ -342,7 +342,10 @@ class Site:
         if ply > len(play.actions):
             raise Refused(400, f"the game has {len(play.actions)} actions only")
         asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
-        return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+        try:
+            return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+        except ValueError as error:  # nothing wrong with the request: nobody knows
+            return JSONResponse({"verdict": None, "text": str(error)})
 
     # Runs and reports
 

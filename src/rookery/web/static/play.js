@@ -221,17 +221,11 @@ class PlayPage {
   }
 
   async judge(ply) {
-    try {
-      const { verdict, text } = await post(`/plays/${this.view.id}/judge`, { ply });
-      this.verdict.textContent = text;
-      this.verdict.className = `verdict ${verdict}`;
-      this.verdict.hidden = false;
-    } catch (error) {
-      this.verdict.textContent = `No exact answer: ${error.message}.`;
-      this.verdict.className = "verdict";
-      this.verdict.hidden = !this.wanted;
-      this.coach.checked = false;
-    }
+    const { verdict, text } = await post(`/plays/${this.view.id}/judge`, { ply });
+    this.verdict.textContent = verdict ? text : `No exact answer: ${text}.`;
+    this.verdict.className = `verdict ${verdict ?? ""}`;
+    this.verdict.hidden = !verdict && !this.wanted;
+    this.coach.checked &&= Boolean(verdict);
   }
 
   /** To a number of moves played, which `where` takes from the view that is there when its turn comes. */
