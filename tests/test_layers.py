@@ -32,8 +32,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 LEAKS = {
-    "agents/__init__.py", "cli/__init__.py", "cli/play.py", "games/records.py", "studies/__init__.py",
-    "web/editing.py", "web/plays.py", "web/runs.py", "web/worker.py",
+    "agents/__init__.py", "cli/__init__.py", "cli/play.py", "studies/__init__.py", "games/solitaire_chess/rules.py",
 }  # fmt: skip
 """Still to be mended."""
 
