@@ -347,7 +347,7 @@ def test_statuses(client: TestClient) -> None:
         ("endgames", "7k/8/8/8/8/8/8/K6R b - - 0 1", "Black to move, in check"),
         ("endgames", "8/8/8/8/8/1K6/8/k6R b - - 0 1", "White wins (checkmate)"),
         ("endgames", "8/8/8/8/8/8/8/k1K5 w - - 0 1", "Drawn (insufficient material)"),
-        ("morpion", "(28,28);(27,27) / 0", "1 moves"),
+        ("morpion", "(28,28);(27,27) / 0", "1 move"),
         ("solitaire-chess", "R.../.B../..N./P...", "4 pieces left"),
         ("solitaire-chess", "R.../..../..../....", "Solved: one piece is left"),
         ("solitaire-chess", "R.../..K./..../....", "Stuck with 2 pieces left"),

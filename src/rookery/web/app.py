@@ -154,7 +154,8 @@ class Site:
     # Games
 
     async def games(self, request: Request) -> Response:
-        games = plays.describe_games(self.runs.trained)
+        runs = self.runs.found()
+        games = plays.describe_games(lambda game: self.runs.trained(game, runs))
         return JSONResponse({"games": games, "today": _today(), "daily": plays.daily_game()})
 
     async def recent(self, request: Request) -> Response:
@@ -258,8 +259,9 @@ class Site:
         text = fields.lines("position") or str(game.initial_state())
         try:
             if "piece" in fields:
-                text = plays.with_piece(game, text, fields.number("cell", 0, 10_000), fields.text("piece"))
-            *_, state = plays.read_position(game, text)
+                cell, piece = fields.number("cell", 0, 10_000), fields.text("piece")
+                text = await asyncio.to_thread(plays.with_piece, game, text, cell, piece)
+            *_, state = await asyncio.to_thread(plays.read_position, game, text)
         except ValueError as error:  # nothing wrong with the request: the position is still being made
             return JSONResponse({"problem": " ".join(str(error).split())[:500]})
         return JSONResponse(

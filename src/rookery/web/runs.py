@@ -28,7 +28,7 @@ from rookery.method import Method
 from rookery.registry import GAMES, load, methods
 from rookery.run import METRICS, Run, find_runs, read_metrics
 from rookery.web.plays import read_position, rules
-from rookery.web.trainer import STOP_SECONDS
+from rookery.web.trainer import INTERRUPTED, STOP_SECONDS
 
 Row = dict[str, Any]
 MAX_ROWS = 2000
@@ -55,7 +55,7 @@ class Trained:
 
 @dataclass
 class Started:
-    """A run that this server has started and that has not ended yet, or that failed before it wrote anything."""
+    """A run that this server has started and that has not ended yet, or has failed."""
 
     folder: Path
     asked: Row
@@ -111,16 +111,16 @@ class Runs:
             last = (last + line)[-2000:]
         code = await process.wait()
         lines = last.decode("utf-8", "replace").strip().splitlines()
-        if self._open(started.folder) is not None:
-            del self._started[run_id]
-        else:
+        if code not in (0, INTERRUPTED):
             started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
+        elif self._open(started.folder) is not None:
+            del self._started[run_id]
 
     async def stop(self, run_id: str) -> None:
         """Ask a run to end, as Ctrl-C does: it keeps what it has."""
         started = self._started.get(run_id)
         if started is None or started.process is None or started.process.returncode is not None:
-            state = "failed" if started else self._state(run_id, self._run(run_id))
+            state = self._state(run_id, self._run(run_id))
             raise ValueError(f"the run is {state}; only one that was started here and is under way can be stopped")
         _signal(started.process, signal.SIGINT)
         asyncio.get_running_loop().call_later(STOP_SECONDS, _signal, started.process, signal.SIGKILL)
@@ -152,14 +152,14 @@ class Runs:
             return None
         return self._opened[folder][1]
 
-    def _found(self) -> dict[str, Run]:
+    def found(self) -> dict[str, Run]:
         """All runs by id, the newest first."""
         opened = [(folder, self._open(folder)) for folder in find_runs(self.folder)]
         runs = [(self._id(folder), run) for folder, run in opened if run is not None]
         return dict(sorted(runs, key=lambda item: -float(item[1].info.get("started", 0))))
 
     def _run(self, run_id: str) -> Run:
-        run = self._found().get(run_id)
+        run = self.found().get(run_id)
         if run is None:
             raise NoRun
         return run
@@ -172,17 +172,17 @@ class Runs:
 
     # Agents
 
-    def trained(self, game: Game) -> dict[str, Trained]:
+    def trained(self, game: Game, runs: Mapping[str, Run] | None = None) -> dict[str, Trained]:
         """The agents that runs of this variant have made, by their names on the page, `METHOD@RUN`. A run that is under
-        way is left out: its files change."""
-        options = json.loads(json.dumps(game.options))
-        found = {}
-        for run_id, run in self._found().items():
+        way is left out: its files change. `runs` is what `found` has given, if it is asked more than once."""
+        options = json.loads(json.dumps(game.options, default=str))
+        made = {}
+        for run_id, run in (self.found() if runs is None else runs).items():
             if run.info["game"] == game.name and run.info["options"] == options:
                 for method in self._agents(run_id, run, game):
                     seconds = float(run.info.get("seconds", 0))
-                    found[f"{method}@{run_id}"] = Trained(method, run.folder, seconds)
-        return found
+                    made[f"{method}@{run_id}"] = Trained(method, run.folder, seconds)
+        return made
 
     def _agents(self, run_id: str, run: Run, game: Game) -> list[str]:
         """The methods whose agents a run has made, the one that was trained first."""
@@ -199,7 +199,7 @@ class Runs:
 
     def rows(self) -> list[Row]:
         """All runs, the newest first."""
-        found = self._found()
+        found = self.found()
         new = {run_id: started for run_id, started in self._started.items() if run_id not in found}
         return [self._row_of_started(run_id, started) for run_id, started in new.items()] + [
             self._row(run_id, run) for run_id, run in found.items()
@@ -217,12 +217,18 @@ class Runs:
             "resumable": self._resumable(run_id, run),
             "started": info.get("started", 0),
             "seconds": info.get("seconds"),
-            "error": str(info.get("error", ""))[:300] if run.state == "failed" else "",
+            "error": self._error(run_id, run),
             "command": shown_command(str(info.get("command", ""))),
             "game": info["game"],
             "variant": info.get("variant"),
             "agent": f"{agents[0]}@{run_id}" if agents else None,
         }
+
+    def _error(self, run_id: str, run: Run) -> str:
+        state = self._state(run_id, run)
+        if state == "failed":
+            return str(run.info.get("error", ""))[:300]
+        return self._started[run_id].error if state == "stopped" and run_id in self._started else ""
 
     def _row_of_started(self, run_id: str, started: Started) -> Row:
         """A run that has not written anything yet."""

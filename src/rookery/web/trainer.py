@@ -21,6 +21,8 @@ from rookery.web.worker import when_orphaned
 
 STOP_SECONDS = 20.0
 """A run that does not end by itself this long after it was asked to is killed."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 def _stop() -> None:
@@ -42,7 +44,7 @@ def main() -> None:
             settings=settings_from(method.Settings, asked["settings"]), on_row=lambda row: None,
         )  # fmt: skip
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(1)

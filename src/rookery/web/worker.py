@@ -88,7 +88,7 @@ def choose(request: Row) -> Iterator[Row]:
 
 def hint(request: Row) -> Iterator[Row]:
     """Help with a move in stages, and what to light up with them."""
-    told = _hint(_state(request), request["game"], request["variant"])
+    told = _hint(_to_choose(request), request["game"], request["variant"])
     yield {"stuck": told.stuck, "hints": told.sentences, "cells": told.cells}
 
 
@@ -98,8 +98,6 @@ def _hint(state: State, game: str, variant: str | None) -> Hint:
     for name in [exact, best] if exact else [best]:
         with contextlib.suppress(ValueError, OSError):
             return _agent(name, game, variant).hint(state)
-    if state.player() < 0:
-        raise ValueError("the game is over")
     return _agent("mcts", game, variant).hint(state)
 
 

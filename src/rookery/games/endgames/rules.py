@@ -321,9 +321,13 @@ def from_pgn(game: Endgames, text: str) -> tuple[str, list[int]]:
     variations = 0
     for token in _PGN_TOKEN.finditer(text.removeprefix("\ufeff")):
         kind = token.lastgroup
+        if token[0] in ("{", "["):
+            raise ValueError(f"a comment or tag is not closed: {text[token.start() :][:40]!r}")
         if kind == "parenthesis":
             variations += 1 if token[0] == "(" else -1
-        elif kind == "skip" or variations > 0:
+            if variations < 0:
+                raise ValueError("a variation is closed that was not opened")
+        elif kind == "skip" or variations:
             continue
         elif kind == "value":
             if state is not None:

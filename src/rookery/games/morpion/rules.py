@@ -432,7 +432,8 @@ class MorpionState(_native.morpion.State):
 
     def status(self) -> str:
         """The number of moves."""
-        return f"No line is left: {len(self.moves)} moves" if self.player() == TERMINAL else f"{len(self.moves)} moves"
+        count = f"{len(self.moves)} move{'s' * (len(self.moves) != 1)}"
+        return f"No line is left: {count}" if self.player() == TERMINAL else count
 
     def dots(self) -> list[int]:
         """The cells of all dots, those of the cross first."""

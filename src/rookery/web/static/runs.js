@@ -132,7 +132,9 @@ export async function runPage(place, query, id) {
   }
 
   function draw() {
-    state.replaceChildren(badge(run.state), run.seconds ? h("span", { class: "soft" }, `${run.seconds.toFixed(0)} s`) : "");
+    const share = run.state === "done" ? "" : `${(100 * run.progress).toFixed(0)} %`;
+    const time = run.seconds ? `${run.seconds.toFixed(run.seconds < 10 ? 1 : 0)} s` : "";
+    state.replaceChildren(badge(run.state), h("span", { class: "soft" }, [share, time].filter(Boolean).join(" · ")));
     progress.value = run.progress;
     progress.hidden = run.state === "done";
     error.textContent = run.error;
@@ -151,7 +153,7 @@ export async function runPage(place, query, id) {
     } else curve.replaceChildren(run.state === "running" ? h("p", { class: "soft" }, "The curve appears with the first numbers.") : "");
     best.replaceChildren(run.best ? h("figure", {}, drawing(run.best.svg, `The best game: ${run.best.status}`), h("figcaption", {}, `Best game so far: ${run.best.status}`)) : "");
     const rows = Object.entries(run.figures);
-    figures.replaceChildren(rows.length ? h("table", {}, h("caption", {}, "Figures"), h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, words(name)), h("td", {}, short(value)))))) : "");
+    figures.replaceChildren(rows.length ? h("table", {}, h("caption", {}, "Figures"), h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, words(name)), h("td", {}, Number.isInteger(value) ? value.toLocaleString("en") : short(value)))))) : "");
   }
 
   async function look() {
