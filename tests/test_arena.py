@@ -15,7 +15,7 @@ from rookery.games.checkers.rules import parse_pdn
 from rookery.registry import agent as load_agent
 from rookery.registry import agent_names, load
 from rookery.search.agents import RandomAgent
-from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
+from rookery.statistics import bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
 
 
@@ -79,16 +79,6 @@ def test_intervals() -> None:
     low, high = bootstrap_interval(np.random.default_rng(1).normal(5, 1, 400))
     assert low < 5 < high
     assert high - low == pytest.approx(2 * 1.96 / 20, rel=0.25)
-
-
-def test_survival_counts_stopped_games_without_a_death() -> None:
-    lengths = np.array([10, 20, 30, 40])
-    whole = Survival(lengths, np.array([True] * 4), lengths)
-    assert whole.mean == 25
-    half = Survival(lengths, np.array([True, True, False, False]), lengths)
-    assert half.mean == 50
-    assert half.interval[0] == pytest.approx(100 / 7.2247, rel=1e-3)
-    assert half.data()["deaths_per_million"] == 20_000
 
 
 def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ _MAGIC = b"rookery1"
 
 
 def write_cache(name: str, tag: str, data: bytes) -> None:
-    """Keep bytes in the cache, compressed, under a name such as "checkers/4-pieces.bin".
+    """Keep bytes in the cache, compressed, under a name such as "tables/small.bin".
 
     What cannot be written is made again next time.
     """

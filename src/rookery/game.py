@@ -379,7 +379,7 @@ class Game:
         raise NotImplementedError
 
     def random_start(self, rng: random.Random) -> State:
-        """A position to start from, drawn at random where the game has many: puzzles, endgames."""
+        """A position to start from, drawn at random where the game has many."""
         return self.initial_state()
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
@@ -399,7 +399,7 @@ class Game:
 
         The default reads a position, and what the default `record` writes.
         """
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(f"# {self.name}:")]
         if len(lines) < 2:
             return str(self.parse_state(text.strip())), []
         state = self.parse_state(lines[0])
@@ -407,6 +407,8 @@ class Game:
         for line in lines[1:-1]:
             actions.append(state.parse_action(line))
             state.apply(actions[-1])
+        if lines[-1] != str(state):
+            raise ValueError(f"the game leads to {state}, and its last line says {lines[-1][:80]!r}")
         return start, actions
 
     def pieces(self) -> dict[str, str]:

@@ -205,10 +205,10 @@ _FILES: list[str] = []
 def register_file(file: Path | str) -> list[str]:
     """Register every game, method and agent that a file defines; returns their names."""
     module = user_code.load_file(Path(file))
-    _FILES.append(str(Path(file).resolve()))
     found = user_code.classes_in(module, _can_register)
     if not found:
         raise ValueError(f"{file} defines no game, agent or method; see docs/adding-a-game.md")
+    _FILES.append(str(Path(file).resolve()))
     for kind in found:
         if not (issubclass(kind, Game) and kind.name in GAMES):
             register(kind)

@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from rookery.cli import COMMANDS
 from rookery.web.app import Settings, create_app
 
 TIC_TAC_TOE = Path(__file__).parents[2] / "examples" / "tic_tac_toe.py"
 
 
 def settings(folder: Path, **changes: Any) -> Settings:
-    return Settings(**{"runs": folder / "runs", "reports": folder / "reports", "commands": COMMANDS} | changes)
+    return Settings(**{"runs": folder / "runs", "reports": folder / "reports"} | changes)
 
 
 @pytest.fixture(scope="module")

@@ -57,8 +57,11 @@ def test_drawings_of_an_explanation_are_sent(client: TestClient) -> None:
 def test_a_search_shows_what_it_has_so_far(client: TestClient) -> None:
     view = create(client, "checkers")
     thoughts = think(client, view, "minimax:depth=4")
-    assert [thought["agent"] for thought in thoughts] == [f"minimax:depth={depth}" for depth in (1, 2, 3, 4)]
     assert [thought["final"] for thought in thoughts] == [False, False, False, True]
+    game = rookery.load("checkers")
+    for depth, thought in enumerate(thoughts, start=1):
+        values = load_agent(f"minimax:depth={depth}", game).values(game.initial_state())
+        assert {row["action"]: row["value"] for row in thought["values"]} == values
     [known] = think(client, view, "minimax:depth=4")  # from memory: nothing is shown before
     assert known == thoughts[-1]
 
@@ -70,12 +73,32 @@ def test_an_agent_that_cannot_answer_says_why(client: TestClient) -> None:
     assert "16 cells" in failed["error"]
 
 
-@pytest.mark.parametrize("name", ["nobody", "ntuple:/etc/passwd", "ntuple:path=1", "mcts:simulations=x", "best:a=1,b"])
+HOSTILE = [
+    "nobody", "", "x.py", "x.py:Agent", "os:system", "rookery.search.agents:RandomAgent", "../", "runs/mine",
+    "ntuple:/etc/passwd", "ntuple:path=1", "oracle:path=/etc/passwd", "mcts:path=/etc/passwd", "mcts:simulations=x",
+    "mcts:simulations=1e9", "mcts:simulations=-1", "mcts:simulations=nan", "mcts:nodes=1", "best:a=1,b",
+    "linear@../../etc", "ntuple@", "@",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
 def test_names_of_agents_never_name_files(client: TestClient, name: str) -> None:
     view = create(client, "tenten")
     response = client.post(f"/api/plays/{view['id']}/think", json={"agent": name})
     assert response.status_code == 400
-    assert "agent" in response.json()["error"]
+    assert set(response.json()) == {"error"}
+    seated = client.post(f"/api/plays/{view['id']}/players", json={"players": [name]})
+    assert seated.status_code == 400
+    created = client.post("/api/plays", json={"game": "tenten", "players": [name]})
+    assert created.status_code == 400
+
+
+@pytest.mark.parametrize("game", ["x.py", "os:path", "examples/tic_tac_toe.py", "../tenten", "", "TENTEN"])
+def test_names_of_games_never_name_files(client: TestClient, game: str) -> None:
+    for path, body in (("plays", {"players": ["person"]}), ("preview", {}), ("runs", {"method": "lspi"})):
+        response = client.post(f"/api/{path}", json={"game": game} | body)
+        assert response.status_code == 400
+        assert "unknown game" in response.json()["error"]
 
 
 def test_three_hints_then_stuck(client: TestClient) -> None:
@@ -120,6 +143,16 @@ def test_the_trainer_sees_what_a_move_is_worth(
     assert words in told["text"]
 
 
+def test_where_nobody_knows_the_trainer_says_so(client: TestClient) -> None:
+    for game, words in (("checkers", "positions of up to 4 pieces"), ("morpion", "nobody knows the exact values")):
+        view = create(client, game)
+        post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+        told = post(client, f"{view['id']}/judge", {"ply": 1})
+        assert told["verdict"] is None
+        assert words in told["text"]
+    assert client.post(f"/api/plays/{view['id']}/judge", json={"ply": 2}).status_code == 400
+
+
 @pytest.mark.parametrize("variant", ["KRK", "KPK"])
 def test_an_endgame_begins_where_white_wins(client: TestClient, variant: str) -> None:
     """Not with Black to take the rook: then the game would be over before the person has moved."""
@@ -145,8 +178,12 @@ def test_the_puzzle_of_the_day_is_one_for_all(client: TestClient) -> None:
     first, second = (create(client, "solitaire-chess", puzzle="daily") for _ in range(2))
     assert first["position"] == second["position"]
     assert first["about"]["day"] == datetime.now(UTC).date().isoformat()
-    state = rookery.load("solitaire-chess").parse_state(first["position"])
+    state = rookery.load("solitaire-chess", first["variant"]).parse_state(first["position"])
     assert solve(state).solvable
+    assert first["about"]["puzzle"] in state.game.puzzle_levels
+    assert client.get("/api/games").json()["daily"] == "solitaire-chess"
+    no_puzzles = client.post("/api/plays", json={"game": "tenten", "players": ["person"], "puzzle": "daily"})
+    assert (no_puzzles.status_code, no_puzzles.json()) == (400, {"error": "1010! has no puzzles made by level"})
 
 
 @pytest.mark.parametrize("level", ["beginner", "expert", "solo"])

@@ -146,13 +146,13 @@ def test_a_puzzle_is_solved_and_undone(open_page: OpenPage, server: Server) -> N
     expect_played(page, 1)
 
 
-def test_the_puzzle_of_the_day_is_gone_on_with(open_page: OpenPage) -> None:
+def test_the_puzzle_of_the_day_is_continued(open_page: OpenPage) -> None:
     page = open_page()
     page.get_by_role("button", name="Solve it").click()
     playwright.expect(page.locator("h1")).to_contain_text("Puzzle of")
     address = page.url
     page.goto(address.split("#")[0])
-    page.get_by_role("link", name="Go on", exact=True).click()
+    page.get_by_role("link", name="Continue", exact=True).click()
     playwright.expect(page.locator("h1")).to_contain_text("Puzzle of")
     assert page.url == address
 
@@ -189,6 +189,55 @@ def test_what_it_thinks_beside_the_exact_answer(open_page: OpenPage, server: Ser
     assert page.locator(".why li").count() > 0
     page.get_by_label("On the board").select_option("none")
     playwright.expect(page.locator(".board svg text")).to_have_count(plain)
+
+
+def test_the_trainer_is_silent_where_nobody_knows(open_page: OpenPage, server: Server) -> None:
+    """Of the start of checkers no exact answer is known: that is said only to who asks for it."""
+    page, view = open_play(open_page, server, {"game": "checkers", "players": ["person", "person"]})
+    assert page.get_by_label("Tell me when a move goes wrong").is_checked()
+    with page.expect_response("**/judge"):
+        touch(page, view["legal"][0]["cells"])
+    playwright.expect(page.get_by_label("Tell me when a move goes wrong")).not_to_be_checked()
+    playwright.expect(page.locator(".verdict")).to_be_hidden()
+    page.get_by_label("Tell me when a move goes wrong").check()
+    page.locator(".moves button").first.click()
+    playwright.expect(page.locator(".verdict")).to_contain_text("No exact answer")
+
+
+def test_a_run_is_started_followed_and_met(open_page: OpenPage) -> None:
+    page = open_page("#/runs")
+    page.get_by_label("Game", exact=True).select_option("tenten")
+    page.get_by_label("Method", exact=True).select_option("linear")
+    page.get_by_label("Variant").select_option("3x3-three")
+    page.get_by_label("Generations", exact=False).fill("4")
+    page.get_by_label("Seed").fill("7")
+    page.get_by_role("button", name="Start").click()
+    playwright.expect(page.locator("h1")).to_have_text("1010!: linear 3x3-three")
+    playwright.expect(page.locator("code")).to_have_text(
+        "rookery train tenten linear --variant 3x3-three --generations 4 --seed 7"
+    )
+    playwright.expect(page.locator(".badge")).to_have_text("Done")
+    playwright.expect(page.locator(".chart")).to_be_visible()
+    playwright.expect(page.get_by_label("Show")).to_have_value("elite_mean_rounds")
+    page.get_by_role("link", name="Play with it").click()
+    seat = page.get_by_label("Who plays")
+    playwright.expect(seat).to_have_value(re.compile(r"^linear@[0-9a-f]{12}$"))
+    assert page.get_by_label("Variant").input_value() == "3x3-three"
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Step").click()
+    expect_played(page, 1)
+
+
+def test_the_form_shows_presets(open_page: OpenPage) -> None:
+    page = open_page("#/runs")
+    page.get_by_label("Game", exact=True).select_option("endgames")
+    page.get_by_label("Method", exact=True).select_option("q-learning")
+    presets = page.get_by_label("Preset").locator("option")
+    assert presets.count() > 3
+    before = page.get_by_label("Shaping", exact=False).input_value()
+    page.get_by_label("Preset").select_option(index=presets.count() - 1)
+    assert before == "relative"
+    assert page.get_by_label("Shaping", exact=False).input_value() == "potential"
 
 
 def test_a_slow_agent_is_stopped_and_the_page_stays_alive(open_page: OpenPage, server: Server) -> None:

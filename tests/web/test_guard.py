@@ -110,7 +110,7 @@ def test_a_defect_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch)
     def broken() -> None:
         raise RuntimeError("secret details")
 
-    monkeypatch.setattr("rookery.web.plays.describe_games", broken)
+    monkeypatch.setattr("rookery.web.plays.daily_game", broken)
     app = create_app(conftest.settings(folder / "defect"))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         code, sentence = error(client.get("/api/games"))
@@ -152,11 +152,27 @@ JSON = st.recursive(
     max_leaves=8,
 )
 FIELDS = st.sampled_from(
-    ["game", "variant", "players", "position", "puzzle", "seed", "action", "ply", "agent", "stage", "recipe", "options"]
+    [
+        "game",
+        "variant",
+        "players",
+        "position",
+        "puzzle",
+        "seed",
+        "action",
+        "ply",
+        "agent",
+        "stage",
+        "method",
+        "settings",
+        "preset",
+        "piece",
+        "cell",
+    ]
 )
 VALUES = JSON | st.sampled_from(
     ["checkers", "tenten", "endgames", "morpion", "solitaire-chess", "4x4", "random", "person", ["person"],
-     ["person", "person"], "beginner", "(28,28)", "B:W21:B1", "../../etc/passwd", 0, 1, 2**63, "train-tenten-lspi"]
+     ["person", "person"], "beginner", "(28,28)", "B:W21:B1", "../../etc/passwd", 0, 1, 2**63, "lspi", "#", "turn"]
 )  # fmt: skip
 PATHS = st.sampled_from(
     ["/api/plays", "/api/preview", "/api/runs", *(f"/api/plays/ID/{verb}" for verb in
@@ -168,8 +184,8 @@ PATHS = st.sampled_from(
 @given(path=PATHS, body=st.dictionaries(FIELDS, VALUES, max_size=5) | JSON, real=st.booleans())
 def test_nonsense_is_a_sentence(client: TestClient, path: str, body: Any, real: bool) -> None:
     """No body gets a 500, and every refusal is an object with one sentence."""
-    if path == "/api/runs" and isinstance(body, dict) and body.get("recipe") == "train-tenten-lspi":
-        body = body | {"options": {"variant": "nonsense"}}  # nothing is to be trained here
+    if path == "/api/runs" and isinstance(body, dict):
+        body = body | {"settings": {"nonsense": 1}}  # nothing is to be trained here
     play = create(client, "solitaire-chess", position="R.../.B../..N./P...") if real else {"id": "%00../x"}
     response = client.post(path.replace("ID", play["id"]), json=body)
     assert response.status_code < 500

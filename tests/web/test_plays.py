@@ -87,10 +87,12 @@ class Model:
 @given(data=st.data())
 def test_undo_and_redo_are_a_list_of_positions(game: str, data: st.DataObject) -> None:
     rules = rookery.load(game)
-    play = plays.new_play(rules, None, ["person"] * rules.players, None, {}, 7)
-    model = Model(rules.parse_state(plays.view(play)["position"]))
+    start = str(rules.random_start(random.Random(7)))
+    now = plays.new_play(rules, None, ["person"] * rules.players, start, [], 7, {})
+    model = Model(rules.parse_state(now.view()["position"]))
     for _ in range(data.draw(st.integers(1, 25))):
-        view = plays.view(play)
+        view = now.view()
+        assert plays.Replay(now.play).view() == view  # what was carried along is what a fresh replay finds
         assert view["position"] == str(model.states[model.at])
         assert (view["undo"] is None) == (model.at == 0)
         assert (view["redo"] is None) == (model.at == len(model.states) - 1)
@@ -101,10 +103,10 @@ def test_undo_and_redo_are_a_list_of_positions(game: str, data: st.DataObject) -
         what = data.draw(st.sampled_from(choices))
         if what == "move":
             action = data.draw(st.sampled_from([row["action"] for row in view["legal"]]))
-            plays.act(play, action)
-            model.move(action, plays.view(play)["position"])
+            now.act(action)
+            model.move(action, now.view()["position"])
         else:
-            plays.go_to(play, view[what])
+            now = plays.Replay(now.play, view[what])
             model.at += 1 if what == "redo" else -1
 
 
@@ -197,6 +199,90 @@ def test_records_name_every_move(client: TestClient, game: str, file: str) -> No
     assert all(row["name"] in record["text"] for row in view["history"])
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_a_saved_game_is_read_back(client: TestClient, game: str) -> None:
+    """What `Save game` writes can be put into the field for a position, and every move can be taken back."""
+    view = create(client, game, seed=2)
+    for _ in range(5):
+        if view["legal"]:
+            view = post(client, f"{view['id']}/move", {"action": view["legal"][-1]["action"]})
+    text = client.get(f"/api/plays/{view['id']}/record").json()["text"]
+    again = create(client, game, position=text)
+    assert (again["position"], again["ply"]) == (view["position"], view["ply"])
+    assert [row["name"] for row in again["history"]] == [row["name"] for row in view["history"]]
+
+
+SCORED = """
+from examples.tic_tac_toe import TicTacToe, TicTacToeState
+from rookery.game import TERMINAL, Game
+
+
+class Count(Game):
+    name, players, num_actions, observation_shape = "count", 1, 2, (1,)
+    parsed = 0
+
+    def initial_state(self):
+        return CountState(self, 0)
+
+    def parse_state(self, text):
+        type(self).parsed += 1
+        return CountState(self, int(text))
+
+
+class CountState(TicTacToeState):
+    def __init__(self, game, score):
+        self._game, self.score = game, score
+
+    def player(self):
+        return TERMINAL if self.score >= 3 else 0
+
+    def legal_actions(self):
+        return [] if self.score >= 3 else [1]
+
+    def apply(self, action):
+        self.score += action
+
+    def clone(self):
+        return CountState(self._game, self.score)
+
+    def returns(self):
+        return [float(self.score)]
+
+    def __str__(self):
+        return str(self.score)
+
+
+class Tame:
+    game = "count"
+
+    def choose(self, state):
+        return 1
+"""
+
+
+def test_a_game_of_ones_own_for_one_player_comes_to_its_end(folder: Path) -> None:
+    """Its state has a `score`, which other games have too, with more beside it. An agent of the same file plays it."""
+    file = folder / "count.py"
+    file.write_text(SCORED, encoding="utf-8")
+    site = conftest.settings(folder / "own", load=(file,))
+    with TestClient(create_app(site), base_url="http://localhost") as client:
+        view = create(client, "count")
+        rules: Any = rookery.GAMES["count"]
+        for _ in range(2):
+            before = rules.parsed
+            view = post(client, f"{view['id']}/move", {"action": 1})
+            assert rules.parsed == before + 1  # one replay per request
+        assert (view["turn"], view["status"]) == ("person", "Your move")
+        assert "tame" in view["agents"]
+        view = post(client, f"{view['id']}/players", {"players": ["tame"]})
+        view = events(client.post(f"/api/plays/{view['id']}/reply", json={}).text)[-1]["view"]
+        assert (view["turn"], view["status"]) == ("over", "Over: 3")
+        assert client.get("/api/plays").json()["plays"][0]["status"] == "Over: 3"
+        [row] = [row for row in client.get("/api/games").json()["games"] if row["name"] == "count"]
+        assert (row["title"], row["opponent"]) == ("Count", "mcts:simulations=1000")
+    del rookery.GAMES["count"]
+
+
 def test_the_shown_position_is_drawn_while_it_is_typed(client: TestClient) -> None:
     good = client.post("/api/preview", json={"game": "solitaire-chess", "position": "R.../.B../..N./P..."})
     assert good.json()["moves"] == 4
@@ -243,4 +329,32 @@ def test_games_are_described(client: TestClient) -> None:
     by_name = {row["name"]: row for row in rows}
     assert by_name["checkers"]["sides"] == ["Black", "White"]
     assert "minimax:depth=3" not in by_name["tenten"]["agents"]  # minimax needs a game without chance
-    assert by_name["endgames"]["agents"][0] == "best"
+    assert by_name["endgames"]["agents"][0] == by_name["endgames"]["opponent"] == "best"
+    titles = ["Checkers", "Chess endgames", "Morpion Solitaire", "Solitaire Chess", "1010!"]
+    assert [by_name[name]["title"] for name in GAMES if name in by_name][:5] == titles
+    assert all(by_name[name]["blurb"] for name in ("checkers", "endgames", "morpion", "solitaire-chess", "tenten"))
+    assert by_name["endgames"]["start"] == "a random position that White wins"
+    assert by_name["solitaire-chess"]["levels"][-1] == "solo"
+    assert by_name["tenten"]["levels"] == []
+
+
+def test_statuses(client: TestClient) -> None:
+    """What people are told about a position, at the start and at the end."""
+    for game, position, status in (
+        ("checkers", "W:W21:B1", "White to move"),
+        ("checkers", "W:W:B1", "Black wins"),
+        ("endgames", "8/8/8/8/8/1K6/7R/k7 w - - 0 1", "White to move"),
+        ("endgames", "7k/8/8/8/8/8/8/K6R b - - 0 1", "Black to move, in check"),
+        ("endgames", "8/8/8/8/8/1K6/8/k6R b - - 0 1", "White wins (checkmate)"),
+        ("endgames", "8/8/8/8/8/8/8/k1K5 w - - 0 1", "Drawn (insufficient material)"),
+        ("morpion", "(28,28);(27,27) / 0", "1 move"),
+        ("solitaire-chess", "R.../.B../..N./P...", "4 pieces left"),
+        ("solitaire-chess", "R.../..../..../....", "Solved: one piece is left"),
+        ("solitaire-chess", "R.../..K./..../....", "Stuck with 2 pieces left"),
+    ):
+        assert create(client, game, position=position)["status"] == status
+    view = create(client, "tenten", variant="3x3-three", position="##./.../... 1x1")
+    assert view["status"] == "0 points"
+    assert post(client, f"{view['id']}/move", {"action": 2})["status"] == "11 points"
+    end = create(client, "tenten", variant="3x3-three", position="#.#/.#./#.# 1x2")
+    assert end["status"] == "No piece fits any more: 0 points in 0 rounds"

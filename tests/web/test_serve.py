@@ -21,9 +21,9 @@ from tests.web.conftest import start_server, stop_server
 def test_clear_refusals(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = ["--runs", str(tmp_path)]
     check_refusal(capsys, ["serve", "--port", "0", *folder], "a port is 1 to 65535")
-    check_refusal(capsys, ["serve", "--load", str(tmp_path / "no.py"), *folder], "is not a Python file")
+    check_refusal(capsys, ["serve", "--load", str(tmp_path / "no.py"), *folder], "there is no file")
     (tmp_path / "empty.py").write_text("", encoding="utf-8")
-    check_refusal(capsys, ["serve", "--load", str(tmp_path / "empty.py"), *folder], "defines no game")
+    check_refusal(capsys, ["serve", "--load", str(tmp_path / "empty.py"), *folder], "defines no game, agent or method")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -50,7 +50,10 @@ def test_other_addresses_need_the_token(tmp_path: Path) -> None:
 def test_a_killed_server_leaves_no_search_and_no_run_behind(tmp_path: Path) -> None:
     server = start_server(tmp_path)
     view = server.call("/plays", {"game": "checkers", "players": ["person", "random"]})
-    run = server.call("/runs", {"recipe": "train-tenten-ntuple", "options": {"variant": "4x4-seven"}})["id"]
+    run = server.call("/runs", {"game": "tenten", "variant": "4x4-seven", "method": "ntuple"})["id"]
+    end = time.monotonic() + 60
+    while not server.call(f"/runs/{run}")["curve"] and time.monotonic() < end:
+        time.sleep(0.1)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     body = json.dumps({"agent": "minimax:depth=60"})
     connection.request("POST", f"/api/plays/{view['id']}/think", body, {"content-type": "application/json"})
@@ -64,12 +67,13 @@ def test_a_killed_server_leaves_no_search_and_no_run_behind(tmp_path: Path) -> N
     connection.close()
     server = start_server(tmp_path)
     try:
-        assert server.call(f"/runs/{run}")["state"] == "stopped"
         assert server.call(f"/plays/{view['id']}")["position"] == view["position"]
         end = time.monotonic() + 20
         while (left := [pid for pid in children if _alive(pid)]) and time.monotonic() < end:
             time.sleep(0.2)
         assert left == []
+        row = server.call(f"/runs/{run}")
+        assert (row["state"], row["resumable"]) == ("stopped", True)
     finally:
         stop_server(server)
 

@@ -35,7 +35,7 @@ def serve(
         port: Port to listen on.
         host: Address to listen on; 0.0.0.0 means all of this machine.
         open: Open a browser.
-        load: A Python file with a game of your own; may be given several times.
+        load: A Python file with games, agents or methods of your own; may be given several times.
         runs: Folder of training runs; games in progress are kept there as well.
         reports: Folder of `rookery reproduce`.
     """
@@ -49,10 +49,8 @@ def serve(
     if not 1 <= port <= 65535:
         raise ValueError(f"a port is 1 to 65535, not {port}")
     token = None if host in LOOPBACK else secrets.token_urlsafe(18)
-    from rookery.cli import COMMANDS as commands  # all of them, this one included
-
     hosts = LOOPBACK | {socket.gethostname().lower()}
-    app = create_app(Settings(runs, reports, load, token, hosts, commands=commands))
+    app = create_app(Settings(runs, reports, load, token, hosts))
     everywhere = host in ("0.0.0.0", "::")
     name = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")

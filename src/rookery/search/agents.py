@@ -28,6 +28,9 @@ class MinimaxAgent(Agent):
     def values(self, state: State) -> dict[int, float]:
         return {move.action: move.value for move in minimax(state, self.depth)}
 
+    def stages(self) -> list[Agent]:
+        return [*(MinimaxAgent(depth) for depth in range(1, self.depth)), self]
+
 
 class MctsAgent(Agent):
     """Monte Carlo tree search with random playouts."""
@@ -42,6 +45,9 @@ class MctsAgent(Agent):
 
     def values(self, state: State) -> dict[int, float]:
         return {move.action: move.value for move in mcts(state, self.simulations, self.exploration)}
+
+    def stages(self) -> list[Agent]:
+        return [MctsAgent(self.simulations // 10, self.exploration), self] if self.simulations > 1000 else [self]
 
 
 Plan = dict[bytes, tuple[int, float]]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import random
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from rookery import registry
+from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import editing, plays, recipes, reports
+from rookery.web import plays, reports
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, TooLarge
-from rookery.web.own_games import load_games
+from rookery.web.plays import Replay
 from rookery.web.pool import Pool, TooLong
-from rookery.web.runs import Run, Runs
+from rookery.web.runs import NoRun, Runs
 from rookery.web.store import Play, Store
 
 STATIC = Path(__file__).parent / "static"
@@ -46,8 +49,8 @@ class Settings:
     """Folder of training runs; the games are kept in it as `web.sqlite`."""
     reports: Path = Path("reports")
     """Folder that `rookery reproduce` writes to."""
-    own_games: tuple[Path, ...] = ()
-    """Python files with games of your own."""
+    load: tuple[Path, ...] = ()
+    """Python files with games, agents and methods of your own."""
     token: str | None = None
     hosts: frozenset[str] = LOOPBACK
     think_seconds: float = 60.0
@@ -57,8 +60,6 @@ class Settings:
     max_streams: int = 64
     max_runs: int = 2
     """Runs at the same time."""
-    commands: Mapping[str, Any] = field(default_factory=dict)
-    """The command line's, from which runs are started."""
 
 
 class Refused(Exception):
@@ -126,10 +127,12 @@ class Site:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.store = Store(settings.runs / "web.sqlite")
-        self.thinkers = Pool(settings.workers, settings.own_games)
+        user_code = registry.user_code_names()
+        self.thinkers = Pool(settings.workers, user_code)
         # Hints, verdicts and puzzles do not wait behind a search.
-        self.helpers = Pool(1, settings.own_games)
-        self.runs = Runs(settings.runs, recipes.find(settings.commands), settings.max_runs)
+        self.helpers = Pool(1, user_code)
+        self.runs = Runs(settings.runs, settings.max_runs)
+        self.forms: list[Row] | None = None
         self.streams = 0
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
 
@@ -145,19 +148,21 @@ class Site:
             raise Refused(404, "there is no game with this id")
         return play
 
-    def view(self, play: Play) -> Row:
-        return plays.view(play, self.runs.trained(play.game))
+    def view(self, now: Replay) -> Row:
+        return now.view(self.runs.trained(now.game))
 
     # Games
 
     async def games(self, request: Request) -> Response:
-        return JSONResponse({"games": plays.describe_games(self.runs.trained), "today": _today()})
+        runs = self.runs.found()
+        games = plays.describe_games(lambda game: self.runs.trained(game, runs))
+        return JSONResponse({"games": games, "today": _today(), "daily": plays.daily_game()})
 
     async def recent(self, request: Request) -> Response:
         rows = []
         for play in self.store.recent(24):
             try:
-                rows.append(plays.card(play))
+                rows.append(Replay(play).card())
             except ValueError:
                 continue  # of a game that is not loaded this time
         return JSONResponse({"plays": rows})
@@ -170,21 +175,31 @@ class Site:
         seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
         about: Row = {}
         if "puzzle" in fields:
-            level = fields.text("puzzle")
-            daily = level == "daily"
-            seed = int(_today().replace("-", "")) if daily else seed % 2**31
-            made = await self.helpers.one(
-                {"task": "puzzle", "level": _daily_level() if daily else level, "seed": seed}, 30
-            )
+            level, about = fields.text("puzzle"), {}
+            if level == "daily":
+                level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
+            about |= {"puzzle": level}
+            asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
+            made = await self.helpers.one(asked, 30)
             position, variant = made["start"], made["variant"]
             game = plays.rules(game.name, variant)
-            about = {"puzzle": level, "day": _today()} if daily else {"puzzle": level}
-        elif game.name == "endgames" and not position:
-            position = (await self.helpers.one({"task": "endgame", "variant": variant, "seed": seed}, 30))["start"]
-        trained = self.runs.trained(game.name)
-        play = await asyncio.to_thread(plays.new_play, game, variant, players, position, about, seed, trained)
-        self.store.add(play)
-        return JSONResponse(self.view(play), 201)
+        plays.check_players(players, game, self.runs.trained(game))
+        if position:
+            start, actions, _ = await asyncio.to_thread(plays.read_position, game, position)
+        else:
+            start, actions = await self._usual_start(game, variant, seed), []
+        now = plays.new_play(game, variant, players, start, actions, seed, about)
+        self.store.add(now.play)
+        return JSONResponse(self.view(now), 201)
+
+    async def _usual_start(self, game: Game, variant: str | None, seed: int) -> str:
+        """A start for a person, picked by the agent that knows the exact values where there is one."""
+        exact = plays.exact_agent(game)
+        if exact is None:
+            start = await asyncio.to_thread(Agent().practice_start, game, random.Random(seed))
+            return str(start)
+        asked = {"task": "start", "agent": exact, "game": game.name, "variant": variant, "seed": seed}
+        return str((await self.helpers.one(asked, 30))["start"])
 
     def _rules(self, fields: Fields) -> tuple[Game, str | None]:
         name = fields.text("game")
@@ -192,7 +207,7 @@ class Site:
         return plays.rules(name, variant), variant
 
     async def show(self, request: Request) -> Response:
-        return JSONResponse(self.view(self.play(request)))
+        return JSONResponse(self.view(Replay(self.play(request))))
 
     async def delete(self, request: Request) -> Response:
         if not self.store.delete(request.path_params["id"]):
@@ -203,19 +218,21 @@ class Site:
         fields = await Fields.of(request)
         play = self.play(request)
         self._check_ply(play, fields)
-        state = plays.replay(play).state
-        if state.player() >= 0 and play.players[state.player()] != plays.PERSON:
+        now = Replay(play)
+        player = now.state.player()
+        if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
-        plays.act(play, fields.number("action", 0, 2**31 - 1))
+        now.act(fields.number("action", 0, 2**31 - 1))
         self.store.save(play)
-        return JSONResponse(self.view(play))
+        return JSONResponse(self.view(now))
 
     async def goto(self, request: Request) -> Response:
+        """Show another moment of the game."""
         fields = await Fields.of(request)
         play = self.play(request)
-        plays.go_to(play, fields.number("ply", 0, 10**6))
+        now = Replay(play, fields.number("ply", 0, 10**6))
         self.store.save(play)
-        return JSONResponse(self.view(play))
+        return JSONResponse(self.view(now))
 
     async def seat(self, request: Request) -> Response:
         """Change who plays."""
@@ -223,14 +240,17 @@ class Site:
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
         players = fields.texts("players", 2)
-        plays.check_players(players, game, self.runs.trained(play.game))
+        plays.check_players(players, game, self.runs.trained(game))
         play.players = players
         self.store.save(play)
-        return JSONResponse(self.view(play))
+        return JSONResponse(self.view(Replay(play)))
 
     async def record(self, request: Request) -> Response:
-        text, name = plays.record(self.play(request))
-        return JSONResponse({"text": text, "file": name})
+        """The game up to where it is shown, as people of the field write it down."""
+        play = self.play(request)
+        game = plays.rules(play.game, play.variant)
+        record = game.record(play.start, play.actions[: play.cursor], play.players)
+        return JSONResponse({"text": record.text, "file": f"game.{record.extension}"})
 
     async def preview(self, request: Request) -> Response:
         """A position that is being set up: the drawing, or what is wrong with the text."""
@@ -239,21 +259,13 @@ class Site:
         text = fields.lines("position") or str(game.initial_state())
         try:
             if "piece" in fields:
-                text = editing.edit(game, text, fields.number("cell", 0, 10_000), fields.text("piece"))
-            start, actions = plays.read_position(game, text)
+                cell, piece = fields.number("cell", 0, 10_000), fields.text("piece")
+                text = await asyncio.to_thread(plays.with_piece, game, text, cell, piece)
+            *_, state = await asyncio.to_thread(plays.read_position, game, text)
         except ValueError as error:  # nothing wrong with the request: the position is still being made
             return JSONResponse({"problem": " ".join(str(error).split())[:500]})
-        state = game.parse_state(start)
-        for action in actions:
-            state.apply(action)
-        how = editing.editor(game)
         return JSONResponse(
-            {
-                "position": str(state),
-                "svg": state.svg(),
-                "moves": len(state.legal_actions()),
-                "pieces": how.pieces if how else {},
-            }
+            {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "pieces": game.pieces()}
         )
 
     def _check_ply(self, play: Play, fields: Fields) -> None:
@@ -263,33 +275,35 @@ class Site:
     # Agents
 
     def _agent(self, name: str, play: Play) -> Row:
-        """The agent as a worker is asked for it."""
-        trained = self.runs.trained(play.game)
-        plays.check_agent(name, plays.rules(play.game, play.variant), trained)
+        """The agent as a worker is asked for it. The folder of a run comes from here, never from a request."""
+        game = plays.rules(play.game, play.variant)
+        trained = self.runs.trained(game)
+        plays.check_agent(name, game, trained)
         if name not in trained:
             return {"agent": name}
         made = trained[name]
         return {
-            "agent": name, "trained": {"agent": made.agent, "folder": str(made.folder), "seconds": made.seconds},
+            "agent": name, "trained": {"method": made.method, "folder": str(made.folder), "seconds": made.seconds},
         }  # fmt: skip
 
     async def reply(self, request: Request) -> Response:
         """The agent whose turn it is thinks and plays."""
         play = self.play(request)
-        state = plays.replay(play).state
-        if state.player() < 0:
+        now = Replay(play)
+        if now.state.player() < 0:
             raise Refused(409, "the game is over")
-        agent = play.players[state.player()]
+        agent = play.players[now.state.player()]
         if agent == plays.PERSON:
             raise Refused(409, "it is the person's turn")
         asked = {"task": "choose", "seed": f"{play.seed} {play.cursor}"} | self._agent(agent, play) | _position(play)
 
         def finish(row: Row) -> Row:
-            now = self.store.load(play.id)
-            if now is None or (now.actions, now.cursor) != (play.actions, play.cursor):
+            stored = self.store.load(play.id)
+            if stored is None or (stored.actions, stored.cursor) != (play.actions, play.cursor):
                 raise Refused(409, "the game has moved on since")
-            plays.act(now, row["action"])
-            self.store.save(now)
+            play.players = stored.players
+            now.act(row["action"])
+            self.store.save(play)
             return {"event": "view", "view": self.view(now)}
 
         return self.stream(self.thinkers, asked, finish)
@@ -306,11 +320,11 @@ class Site:
             self.thoughts.move_to_end(key)
 
         def finish(row: Row) -> Row:
-            if row["agent"] == agent:
+            if row["final"]:
                 self.thoughts[key] = row
                 while len(self.thoughts) > 500:
                     self.thoughts.popitem(last=False)
-            return {"event": "thought", "ply": play.cursor, "final": row["agent"] == agent} | row
+            return {"event": "thought", "ply": play.cursor} | row
 
         return self.stream(self.thinkers, asked, finish, known)
 
@@ -330,37 +344,41 @@ class Site:
         if ply > len(play.actions):
             raise Refused(400, f"the game has {len(play.actions)} actions only")
         asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
-        return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+        try:
+            return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+        except ValueError as error:  # nothing wrong with the request: nobody knows
+            return JSONResponse({"verdict": None, "text": str(error)})
 
     # Runs and reports
 
     async def list_runs(self, request: Request) -> Response:
-        offered = [recipe.data() for recipe in self.runs.recipes.values()]
-        return JSONResponse({"runs": self.runs.list(), "recipes": offered})
+        if self.forms is None:
+            self.forms = (await self.helpers.one({"task": "forms"}, 60))["forms"]
+        return JSONResponse({"runs": self.runs.rows(), "forms": self.forms})
 
     async def start_run(self, request: Request) -> Response:
         fields = await Fields.of(request)
-        run = await self.runs.start(fields.text("recipe"), fields.table("options"))
-        return JSONResponse({"id": run.id}, 201)
+        game, variant = self._rules(fields)
+        asked = {
+            "game": game.name,
+            "variant": variant,
+            "method": fields.text("method"),
+            "preset": fields.text("preset") if "preset" in fields else None,
+            "settings": fields.table("settings"),
+            "seed": fields.number("seed", 0, 2**53, 0),
+        }
+        plan = await self.helpers.one({"task": "plan", "asked": asked}, 60)
+        return JSONResponse({"id": self.runs.start(plan)}, 201)
 
     async def show_run(self, request: Request) -> Response:
-        row = self.runs.show(request.path_params["id"])
-        if row is None:
-            raise Refused(404, "there is no run with this id")
-        return JSONResponse(row)
-
-    def _run(self, request: Request) -> Run:
-        run = self.runs.get(request.path_params["id"])
-        if run is None:
-            raise Refused(404, "there is no run with this id")
-        return run
+        return JSONResponse(self.runs.show(request.path_params["id"]))
 
     async def stop_run(self, request: Request) -> Response:
-        await self.runs.stop(self._run(request))
+        await self.runs.stop(request.path_params["id"])
         return JSONResponse({"stopping": True})
 
     async def resume_run(self, request: Request) -> Response:
-        await self.runs.resume(self._run(request))
+        self.runs.resume(request.path_params["id"])
         return JSONResponse({"resumed": True})
 
     async def list_reports(self, request: Request) -> Response:
@@ -413,10 +431,12 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _daily_level() -> str:
-    """Easy on Monday, hard at the weekend."""
-    levels = ("beginner", "beginner", "intermediate", "intermediate", "advanced", "expert", "expert")
-    return levels[datetime.now(UTC).weekday()]
+def _daily_level(game: Game) -> str:
+    """Easy on Monday, hard on Sunday."""
+    levels = game.puzzle_levels
+    if not levels:
+        raise ValueError(f"{game.title} has no puzzles made by level")
+    return levels[datetime.now(UTC).weekday() * len(levels) // 7]
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -439,6 +459,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": sentences.get(error.status_code, error.detail)}, error.status_code)
 
 
+async def _no_run(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "there is no run with this id"}, 404)
+
+
 async def _too_large(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "the body is too large"}, 413)
 
@@ -449,7 +473,8 @@ async def _defect(request: Request, error: Exception) -> Response:
 
 def create_app(settings: Settings) -> Starlette:
     """The whole application."""
-    load_games(settings.own_games)
+    for file in settings.load:
+        registry.register_file(file)
     site = Site(settings)
 
     @contextlib.asynccontextmanager
@@ -493,6 +518,7 @@ def create_app(settings: Settings) -> Starlette:
         middleware=[Middleware(Guard, token=settings.token, hosts=settings.hosts)],
         exception_handlers={
             Refused: _sentence(400), ValueError: _sentence(400), TooLong: _sentence(504), TooLarge: _too_large,
+            NoRun: _no_run,
             HTTPException: _http_error, Exception: _defect,
         },
     )  # fmt: skip

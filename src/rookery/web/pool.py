@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
-from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
@@ -25,9 +24,9 @@ class Worker:
         self.process = process
 
     @staticmethod
-    async def start(files: Sequence[Path]) -> Worker:
+    async def start(user_code: Sequence[tuple[str, bool]]) -> Worker:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "rookery.web.worker", *map(str, files), stdin=asyncio.subprocess.PIPE,
+            sys.executable, "-m", "rookery.web.worker", json.dumps(user_code), stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, limit=MAX_LINE, start_new_session=True,
         )  # fmt: skip
         return Worker(process)
@@ -54,8 +53,8 @@ class Worker:
 class Pool:
     """A fixed number of workers, each started when first needed, or all at once before that by `warm`."""
 
-    def __init__(self, size: int, files: Sequence[Path] = ()) -> None:
-        self._files = files
+    def __init__(self, size: int, user_code: Sequence[tuple[str, bool]] = ()) -> None:
+        self._user_code = user_code
         self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
         for _ in range(size):
             self._idle.put_nowait(None)
@@ -67,7 +66,7 @@ class Pool:
             self._idle.put_nowait(worker or await self._start())
 
     async def _start(self) -> Worker:
-        worker = await Worker.start(self._files)
+        worker = await Worker.start(self._user_code)
         self._workers.add(worker)
         return worker
 

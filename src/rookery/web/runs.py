@@ -1,280 +1,260 @@
-"""Training runs and searches: commands of ours in processes of their own, followed, stopped and resumed.
+"""Training runs: started in processes of their own, followed, stopped and resumed.
 
-A run has a folder under `runs/web`; what the command writes there (a curve, the best game) is what the page shows. Runs
-started on the command line are found by the same files.
+Every run's folder below the folder of runs is shown, whoever started it. Requests name runs by ids that say nothing
+about where the folders are.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import csv
 import hashlib
 import json
 import os
-import pty
 import re
 import secrets
+import shlex
 import signal
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rookery import agents
-from rookery.files import write_text
-from rookery.games.morpion import rules as morpion
-from rookery.web.recipes import Recipe
+from rookery import registry
+from rookery.game import Game
+from rookery.method import Method
+from rookery.registry import GAMES, load, methods
+from rookery.run import METRICS, Run, find_runs, read_metrics
+from rookery.web.plays import read_position, rules
+from rookery.web.trainer import INTERRUPTED, STOP_SECONDS
 
+Row = dict[str, Any]
 MAX_ROWS = 2000
-"""Points of a curve that are sent; of longer ones every so many is left out."""
+"""Points of a curve that are sent; longer curves are thinned."""
 MAX_FILE = 20 * 2**20
-STOP_SECONDS = 20.0
-"""A run that does not end by itself so long after it was asked to is killed."""
-_CURVES = ("metrics.jsonl", "curve.csv", "search.json")
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|[\x00-\x08\x0b-\x1f]")
+"""Files of metrics that are larger are not read."""
+MAX_RECORD = 1_000_000
+"""Records of games that are larger are not drawn."""
 
 
-@dataclass
-class Run:
-    """What is known of a run; kept as `run.json` in its folder."""
-
-    recipe: str
-    title: str
-    command: list[str]
-    """After `rookery`."""
-    resumable: bool = False
-    id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
-    state: str = "running"
-    """running, done, stopped or failed."""
-    started: float = field(default_factory=time.time)
-    seconds: float = 0.0
-    """Of all its parts."""
-    result: dict[str, Any] | None = None
-    message: str = ""
-    """The last line it said, or what went wrong."""
-    process: int = 0
-    """Its id while it runs."""
+class NoRun(Exception):
+    """There is no run with the id that was asked for."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a run has made."""
+    """An agent that a run has made."""
 
-    agent: str
+    method: str
     folder: Path
     seconds: float
-    """How long the run has taken; another number is another agent, since a stopped run may go on."""
+    """How long the run has taken; another number is another agent, since a stopped run may be resumed."""
 
 
-_AGENTS = {"zero": "net"}
-"""Agents that are not called as the method that trains them."""
+@dataclass
+class Started:
+    """A run that this server has started and that has not ended yet, or has failed."""
+
+    folder: Path
+    asked: Row
+    process: asyncio.subprocess.Process | None = None
+    error: str = ""
 
 
 class Runs:
     """The runs of one folder."""
 
-    def __init__(self, folder: Path, recipes: Mapping[str, Recipe], most: int) -> None:
-        self.folder, self.recipes, self.most = folder, recipes, most
-        self._own = folder / "web"
+    def __init__(self, folder: Path, most: int) -> None:
+        self.folder, self.most = folder, most
+        self._started: dict[str, Started] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._processes: dict[str, asyncio.subprocess.Process] = {}
-        self._asked_to_stop: set[str] = set()
-        self._runs = {run.id: run for run in self._read()}
+        self._opened: dict[Path, tuple[int, Run]] = {}
 
-    def _read(self) -> list[Run]:
-        found = []
-        for file in sorted(self._own.glob("*/run.json")):
-            with contextlib.suppress(ValueError, TypeError, OSError):
-                run = Run(**json.loads(file.read_text(encoding="utf-8")))
-                _verb, _game, *_ = run.command  # at least, or it is none of ours
-                if run.state == "running":  # the server was killed
-                    run.state = "stopped"
-                    _end_leftover(run)
-                found.append(run)
-        return found
+    # Processes
 
-    def _save(self, run: Run) -> None:
-        write_text(self._own / run.id / "run.json", json.dumps(asdict(run), indent=1) + "\n")
+    def start(self, plan: Row) -> str:
+        """Start a run that `forms.plan` has checked; returns its id. ValueError if too many are under way."""
+        words = [plan["game"], plan["method"], plan["variant"] or "", secrets.token_hex(3)]
+        folder = self.folder / "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word) for word in words if word)
+        options = rules(plan["game"], plan["variant"]).options
+        return self._launch(folder, plan | {"options": options, "resume": False})
 
-    async def start(self, recipe_id: str, options: Mapping[str, Any]) -> Run:
-        """Start a recipe; ValueError if it is unknown or too many run already."""
-        recipe = self.recipes.get(recipe_id)
-        if recipe is None:
-            raise ValueError(f"unknown recipe {recipe_id[:60]!r}; known recipes: {', '.join(self.recipes)}")
-        run = Run(recipe.id, recipe.title, recipe.words(options), recipe.resumable)
-        folder = self._own / run.id
-        run.command += ["--out", str(folder / recipe.file if recipe.file else folder)]
-        self._launch(run, run.command)
-        return run
+    def resume(self, run_id: str) -> None:
+        """Resume a run that was stopped or has failed."""
+        run = self._run(run_id)
+        if not self._resumable(run_id, run):
+            raise ValueError(f"the run is {self._state(run_id, run)}; only one that was stopped or failed is resumed")
+        asked = {name: run.info[name] for name in ("game", "options", "method", "settings", "seed")}
+        self._launch(run.folder, asked | {"command": run.info.get("command", ""), "resume": True})
 
-    async def resume(self, run: Run) -> None:
-        if run.state not in ("stopped", "failed"):
-            raise ValueError(f"the run is {run.state}; only one that was stopped goes on")
-        if not run.resumable:
-            raise ValueError("this command cannot go on where it was; start it anew")
-        # A run that was stopped before it saved anything begins anew.
-        saved = any(file.name != "run.json" for file in (self._own / run.id).iterdir())
-        self._launch(run, [*run.command, "--resume"] if saved else run.command)
-
-    def _launch(self, run: Run, command: Sequence[str]) -> None:
+    def _launch(self, folder: Path, asked: Row) -> str:
         if len(self._tasks) >= self.most:
             raise ValueError(f"{len(self._tasks)} runs are under way already; stop one first")
-        run.state, run.message = "running", ""
-        self._asked_to_stop.discard(run.id)
-        (self._own / run.id).mkdir(parents=True, exist_ok=True)
-        self._runs[run.id] = run
-        self._save(run)
-        task = asyncio.get_running_loop().create_task(self._follow(run, command))
-        self._tasks[run.id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(run.id, None))
+        run_id = self._id(folder)
+        started = self._started[run_id] = Started(folder, asked)
+        task = self._tasks[run_id] = asyncio.get_running_loop().create_task(self._follow(run_id, started))
+        task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
+        return run_id
 
-    async def _follow(self, run: Run, command: Sequence[str]) -> None:
-        """Run the command to its end. Its standard error is a terminal, so that it shows its progress."""
-        begin = time.monotonic()
-        ours, theirs = pty.openpty()
-        environment = os.environ | {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120", "LINES": "40"}
-        try:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "rookery", *command, "--json", stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE, stderr=theirs, env=environment, start_new_session=True,
-                limit=MAX_FILE,
-            )  # fmt: skip
-        except BaseException:
-            os.close(ours)
-            raise
-        finally:
-            os.close(theirs)
-        self._processes[run.id] = process
-        run.process = process.pid
-        self._save(run)
-        loop = asyncio.get_running_loop()
-        loop.add_reader(ours, self._listen, run, ours)
-        try:
-            assert process.stdout
-            output = await process.stdout.read()
-            code = await process.wait()
-        finally:
-            loop.remove_reader(ours)
-            self._listen(run, ours)
-            os.close(ours)
-            self._processes.pop(run.id, None)
-        run.seconds += time.monotonic() - begin
-        with contextlib.suppress(ValueError):
-            run.result = json.loads(output)
-        if code and (run.id in self._asked_to_stop or code == 130):
-            run.state = "stopped"
-        else:
-            # A command may say by its exit code that a goal was missed; it has its result all the same.
-            run.state = "done" if code == 0 or run.result else "failed"
-        if run.state == "done":
-            run.message = ""
-        self._save(run)
+    async def _follow(self, run_id: str, started: Started) -> None:
+        """Train to the end. What the process says matters only if it fails before there is a run."""
+        given = started.asked | {"folder": str(started.folder), "user_code": registry.user_code_names()}
+        process = started.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "rookery.web.trainer", json.dumps(given), stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert process.stderr
+        last = b""
+        while line := await process.stderr.read(65536):
+            last = (last + line)[-2000:]
+        code = await process.wait()
+        lines = last.decode("utf-8", "replace").strip().splitlines()
+        if code not in (0, INTERRUPTED):
+            started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
+        elif self._open(started.folder) is not None:
+            del self._started[run_id]
 
-    @staticmethod
-    def _listen(run: Run, terminal: int) -> None:
-        """Keep the last line that was shown."""
-        os.set_blocking(terminal, False)
-        with contextlib.suppress(OSError):
-            text = _CONTROL.sub("\n", os.read(terminal, 65536).decode("utf-8", "replace"))
-            lines = [" ".join(line.split()) for line in text.splitlines()]
-            last = next((line for line in reversed(lines) if line), None)
-            if last:
-                run.message = last[:300]
-
-    async def stop(self, run: Run) -> None:
-        """Ask the command to end, as Ctrl-C does: it saves what it has."""
-        process = self._processes.get(run.id)
-        if process is None:
-            raise ValueError(f"the run is {run.state} already")
-        self._asked_to_stop.add(run.id)
-        _signal(process, signal.SIGINT)
-        asyncio.get_running_loop().call_later(STOP_SECONDS, _signal, process, signal.SIGKILL)
+    async def stop(self, run_id: str) -> None:
+        """Ask a run to end, as Ctrl-C does: it keeps what it has."""
+        started = self._started.get(run_id)
+        if started is None or started.process is None or started.process.returncode is not None:
+            state = self._state(run_id, self._run(run_id))
+            raise ValueError(f"the run is {state}; only one that was started here and is under way can be stopped")
+        _signal(started.process, signal.SIGINT)
+        asyncio.get_running_loop().call_later(STOP_SECONDS, _signal, started.process, signal.SIGKILL)
 
     async def close(self) -> None:
         """Stop all runs; they can be resumed."""
-        for run_id, process in self._processes.items():
-            self._asked_to_stop.add(run_id)
-            _signal(process, signal.SIGINT)
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=10)
-        for process in list(self._processes.values()):
-            _signal(process, signal.SIGKILL)
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=5)
+        processes = [started.process for started in self._started.values() if started.process]
+        for number, seconds in ((signal.SIGINT, 10), (signal.SIGKILL, 5)):
+            for process in processes:
+                _signal(process, number)
+            if self._tasks:
+                await asyncio.wait(set(self._tasks.values()), timeout=seconds)
+
+    # Folders
+
+    def _id(self, folder: Path) -> str:
+        return hashlib.sha256(str(folder.relative_to(self.folder)).encode()).hexdigest()[:12]
+
+    def _open(self, folder: Path) -> Run | None:
+        """The run in a folder without its metrics, read again only if it has changed; None if there is none."""
+        try:
+            changed = (folder / "run.json").stat().st_mtime_ns
+            if self._opened.get(folder, (0, None))[0] != changed:
+                run = Run.open(folder)
+                run.rows = []
+                _check_info(run.info)
+                self._opened[folder] = changed, run
+        except (OSError, ValueError):
+            return None
+        return self._opened[folder][1]
+
+    def found(self) -> dict[str, Run]:
+        """All runs by id, the newest first."""
+        opened = [(folder, self._open(folder)) for folder in find_runs(self.folder)]
+        runs = [(self._id(folder), run) for folder, run in opened if run is not None]
+        return dict(sorted(runs, key=lambda item: -float(item[1].info.get("started", 0))))
+
+    def _run(self, run_id: str) -> Run:
+        run = self.found().get(run_id)
+        if run is None:
+            raise NoRun
+        return run
+
+    def _state(self, run_id: str, run: Run) -> str:
+        return "running" if run_id in self._tasks else run.state
+
+    def _resumable(self, run_id: str, run: Run) -> bool:
+        return self._state(run_id, run) in ("stopped", "failed") and _method(run) is not None
+
+    # Agents
+
+    def trained(self, game: Game, runs: Mapping[str, Run] | None = None) -> dict[str, Trained]:
+        """The agents that runs of this variant have made, by their names on the page, `METHOD@RUN`. A run that is under
+        way is left out: its files change. `runs` is what `found` has given, if it is asked more than once."""
+        options = json.loads(json.dumps(game.options, default=str))
+        made = {}
+        for run_id, run in (self.found() if runs is None else runs).items():
+            if run.info["game"] == game.name and run.info["options"] == options:
+                for method in self._agents(run_id, run, game):
+                    seconds = float(run.info.get("seconds", 0))
+                    made[f"{method}@{run_id}"] = Trained(method, run.folder, seconds)
+        return made
+
+    def _agents(self, run_id: str, run: Run, game: Game) -> list[str]:
+        """The methods whose agents a run has made, the one that was trained first."""
+        if self._state(run_id, run) == "running":
+            return []
+        found = [
+            method.name
+            for method in methods(game).values()
+            if (method.trained_by or method.name) == run.info["method"] and _has_model(run.folder, method)
+        ]
+        return sorted(found, key=lambda name: name != run.info["method"])
 
     # What the page shows
 
-    def list(self) -> list[dict[str, Any]]:
-        """Runs started here, newest first, and then folders that commands wrote."""
-        mine = sorted(self._runs.values(), key=lambda run: -run.started)
-        return [self._row(run) for run in mine] + [
-            {"id": key, "title": str(folder.relative_to(self.folder)), "state": "found", "resumable": False,
-             "started": folder.stat().st_mtime, "seconds": None, "message": "", "command": None}
-            for key, folder in self._found().items()
-        ]  # fmt: skip
+    def rows(self) -> list[Row]:
+        """All runs, the newest first."""
+        found = self.found()
+        new = {run_id: started for run_id, started in self._started.items() if run_id not in found}
+        return [self._row_of_started(run_id, started) for run_id, started in new.items()] + [
+            self._row(run_id, run) for run_id, run in found.items()
+        ]
 
-    def _row(self, run: Run) -> dict[str, Any]:
-        return {key: value for key, value in asdict(run).items() if key not in ("result", "recipe", "process")} | {
-            "command": shown_command(run.command),
-            "game": run.command[1],
-            "variant": next((b for a, b in pairwise(run.command) if a == "--variant"), None),
-            "agent": f"{agent}@{run.id}" if (agent := self._agent(run)) else None,
+    def _row(self, run_id: str, run: Run) -> Row:
+        info, game = run.info, _game(run)
+        agents = self._agents(run_id, run, game) if game else []
+        return {
+            "id": run_id,
+            "title": _title(info),
+            "folder": str(run.folder.relative_to(self.folder)),
+            "state": self._state(run_id, run),
+            "stoppable": run_id in self._tasks,
+            "resumable": self._resumable(run_id, run),
+            "started": info.get("started", 0),
+            "seconds": info.get("seconds"),
+            "error": self._error(run_id, run),
+            "command": shown_command(str(info.get("command", ""))),
+            "game": info["game"],
+            "variant": info.get("variant"),
+            "agent": f"{agents[0]}@{run_id}" if agents else None,
         }
 
-    def _found(self) -> dict[str, Path]:
-        """Folders with a curve that were not started here. Their ids say nothing about where they are."""
-        found = {}
-        for name in _CURVES:
-            for pattern in (f"*/{name}", f"*/*/{name}"):
-                for file in sorted(self.folder.glob(pattern)):
-                    if self._own not in file.parents:
-                        digest = hashlib.sha256(str(file.parent.relative_to(self.folder)).encode()).hexdigest()
-                        found[f"found-{digest[:12]}"] = file.parent
-        return found
+    def _error(self, run_id: str, run: Run) -> str:
+        state = self._state(run_id, run)
+        if state == "failed":
+            return str(run.info.get("error", ""))[:300]
+        return self._started[run_id].error if state == "stopped" and run_id in self._started else ""
 
-    def get(self, run_id: str) -> Run | None:
-        return self._runs.get(run_id)
+    def _row_of_started(self, run_id: str, started: Started) -> Row:
+        """A run that has not written anything yet."""
+        asked = started.asked
+        return {
+            "id": run_id, "title": _title(asked), "folder": started.folder.name,
+            "state": "failed" if started.error else "running", "stoppable": run_id in self._tasks, "resumable": False,
+            "started": 0, "seconds": None, "error": started.error, "command": shown_command(asked["command"]),
+            "game": asked["game"], "variant": asked.get("variant"), "agent": None,
+        }  # fmt: skip
 
-    def trained(self, game: str) -> dict[str, Trained]:
-        """The agents for a game that runs started here have made, by their names on the page, `AGENT@RUN`. A run that
-        is under way is left out: its files change."""
-        found = {}
-        for run in sorted(self._runs.values(), key=lambda run: -run.started):
-            agent = self._agent(run)
-            if agent and run.command[1] == game:
-                found[f"{agent}@{run.id}"] = Trained(agent, self._own / run.id, run.seconds)
-        return found
-
-    def _agent(self, run: Run) -> str | None:
-        """The name of the agent that a run has made, if any."""
-        if run.state == "running" or run.command[0] != "train" or len(run.command) < 3:
-            return None
-        _, game, method = run.command[:3]
-        name = _AGENTS.get(method, method)
-        saved = any(file.name != "run.json" for file in (self._own / run.id).iterdir())
-        return name if saved and name in agents.OF_GAME.get(game, {}) else None
-
-    def show(self, run_id: str) -> dict[str, Any] | None:
-        """A run with its curve, its best game and its result; None if there is none with this id."""
-        run = self._runs.get(run_id)
-        if run is not None:
-            row, folder = self._row(run) | {"result": _small(run.result)}, self._own / run.id
-        elif run_id in (found := self._found()):
-            folder = found[run_id]
-            row = next(row for row in self.list() if row["id"] == run_id) | {"result": None}
-        else:
-            return None
-        return row | {"curve": read_curve(folder), "best": best_game(folder)}
-
-
-def shown_command(command: Sequence[str]) -> str:
-    """The command for people, without the folder."""
-    end = command.index("--out") if "--out" in command else len(command)
-    return " ".join(["rookery", *command[:end]])
+    def show(self, run_id: str) -> Row:
+        """A run with its progress, its curve, its figures and its best game; NoRun if there is none with this id."""
+        started = self._started.get(run_id)
+        if started is not None and self._open(started.folder) is None:
+            return self._row_of_started(run_id, started) | {"progress": 0, "curve": None, "figures": {}, "best": None}
+        run = self._run(run_id)
+        rows = _metrics(run.folder)
+        method, game = _method(run), _game(run)
+        figures = {name: value for name, value in (rows[-1] if rows else {}).items() if name != "progress"}
+        return self._row(run_id, run) | {
+            "progress": rows[-1].get("progress", 0) if rows else 0,
+            "curve": curve(rows, method.headline if method else ""),
+            "figures": figures,
+            "best": best_game(run.folder, game) if game else None,
+        }
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
@@ -283,85 +263,94 @@ def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None
             os.killpg(process.pid, number)
 
 
-def _end_leftover(run: Run) -> None:
-    """End a process that went on after its server was killed, so that two do not write to one folder."""
-    with contextlib.suppress(OSError):
-        command = Path(f"/proc/{run.process}/cmdline").read_bytes()
-        if run.process and run.id.encode() in command:
-            os.killpg(run.process, signal.SIGINT)
+def _check_info(info: Mapping[str, Any]) -> None:
+    """Raise ValueError for a description that another program has written."""
+    kinds = {"game": str, "method": str, "options": dict, "settings": dict, "seed": int}
+    numbers = all(isinstance(info.get(name, 0), (int, float)) for name in ("started", "seconds"))
+    if not numbers or not all(isinstance(info[name], kind) for name, kind in kinds.items()):
+        raise ValueError("not the description of a run")
 
 
-def _small(result: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The numbers and words of a result, without its long lists and our folders."""
-    if result is None:
-        return None
-    flat = dict(result) | (result["metrics"] if isinstance(result.get("metrics"), dict) else {})
-    return {
-        key: value
-        for key, value in flat.items()
-        if isinstance(value, (int, float, str, bool)) and key not in ("run", "model", "file", "out")
-    }
-
-
-def read_curve(folder: Path) -> dict[str, Any] | None:
-    """The numbers a run wrote so far: names of the columns and rows."""
-    for name in _CURVES:
-        file = folder / name
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            if file.stat().st_size > MAX_FILE:
-                continue
-            rows = [row for row in _READERS[file.suffix](file.read_text(encoding="utf-8")) if row]
-            if rows:
-                step = -(-len(rows) // MAX_ROWS)
-                columns = [key for key in rows[-1] if all(key in row for row in rows)]
-                kept = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
-                return {"columns": columns, "rows": [[row[key] for key in columns] for row in kept]}
+def _game(run: Run) -> Game | None:
+    """The game of a run; None if it is not registered here."""
+    with contextlib.suppress(ValueError, TypeError):
+        return load(run.info["game"], **run.info["options"]) if run.info["game"] in GAMES else None
     return None
 
 
-Rows = list[dict[str, float]]
+def _method(run: Run) -> Method | None:
+    """The method of a run; None if it is not registered here."""
+    game = _game(run)
+    return methods(game).get(run.info["method"]) if game else None
 
 
-def _metrics(text: str) -> Rows:
-    """One JSON object a line."""
-    rows = []
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError):  # the last line may be half written
-            rows.append(_numbers(json.loads(line)))
-    return rows
+def _title(info: Mapping[str, Any]) -> str:
+    game = GAMES[info["game"]].title if info["game"] in GAMES else info["game"]
+    return " ".join(filter(None, [f"{game}: {info['method']}", info.get("variant")]))
 
 
-def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
-    return {key: v for key, v in data.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+def _has_model(folder: Path, method: Method) -> bool:
+    if method.model:
+        return (folder / method.model).is_file()
+    return (folder / METRICS).is_file()  # the model is the folder itself
 
 
-def _table(text: str) -> Rows:
-    """A CSV file with a line of names."""
-    rows = []
-    for line in csv.DictReader(text.splitlines()):
-        found = {}
-        for key, value in line.items():
-            with contextlib.suppress(ValueError, TypeError):
-                found[key] = float(value)
-        rows.append(found)
-    return rows
+def shown_command(command: str) -> str:
+    """The command for people, without folders and other paths.
+
+    >>> shown_command("rookery train GAME METHOD --games 5 --out /home/me/runs/x --resume")
+    'rookery train GAME METHOD --games 5'
+    """
+    words, shown = iter(_words(command)), []
+    for word in words:
+        if word == "--out":
+            next(words, None)
+        elif word != "--resume" and not word.startswith("--out="):
+            shown.append(Path(word).name if "/" in word and not word.startswith("-") else word)
+    return shlex.join(shown) if command.startswith("rookery train") else command
 
 
-def _search(text: str) -> Rows:
-    """What a search writes: when it found something better."""
-    return [{"seconds": seconds, "score": score} for seconds, score in json.loads(text)["history"]]
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
 
 
-_READERS: dict[str, Callable[[str], Rows]] = {".jsonl": _metrics, ".csv": _table, ".json": _search}
+def _metrics(folder: Path) -> list[dict[str, float]]:
+    """The numbers in a run's rows of metrics."""
+    file = folder / METRICS
+    if not file.is_file() or file.stat().st_size > MAX_FILE:
+        return []
+    rows = [row for row in read_metrics(folder) if isinstance(row, dict)]
+    return [{name: value for name, value in row.items() if _is_number(value)} for row in rows]
 
 
-def best_game(folder: Path) -> dict[str, Any] | None:
-    """The best game of a search, drawn, if it wrote one."""
-    for file in sorted(folder.glob("*.psol")):
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def curve(rows: list[dict[str, float]], headline: str) -> Row | None:
+    """The points of a curve: `x` is the first column that only grows, as counted by the method, and the others follow
+    with the headline first. None without numbers."""
+    columns = [name for name in (rows[-1] if rows else {}) if all(name in row for row in rows)]
+    columns = [name for name in columns if name != "progress"] + [name for name in columns if name == "progress"]
+    if len(columns) < 2:
+        return None
+    growing = [name for name in columns if name != headline and all(a[name] < b[name] for a, b in pairwise(rows))]
+    x = growing[0] if growing else columns[-1]
+    others = sorted((name for name in columns if name not in (x, "progress")), key=lambda name: name != headline)
+    step = -(-len(rows) // MAX_ROWS)
+    kept = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
+    return {"columns": [x, *others], "rows": [[row[name] for name in (x, *others)] for row in kept]}
+
+
+def best_game(folder: Path, game: Game) -> Row | None:
+    """The game that a run keeps in the notation of its field, drawn; None if it keeps none."""
+    extension = game.record(str(game.initial_state()), [], [""] * game.players).extension
+    for file in sorted(folder.glob(f"*.{extension}")):
         with contextlib.suppress(OSError, ValueError):
-            text = file.read_text(encoding="utf-8")[:1_000_000]
-            for variant in morpion.Morpion.variants:
-                with contextlib.suppress(ValueError):
-                    state = morpion.Morpion(**morpion.Morpion.variants[variant]).parse_state(text)
-                    return {"svg": state.svg(), "score": len(state.moves)}
+            if file.stat().st_size <= MAX_RECORD:
+                *_, state = read_position(game, file.read_text(encoding="utf-8"))
+                return {"svg": state.svg(), "status": state.status()}
     return None

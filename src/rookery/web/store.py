@@ -22,14 +22,14 @@ class Play:
     variant: str | None
     start: str
     seed: int
-    """Of chance and of the agents."""
+    """The seed of chance and of the agents."""
     players: list[str]
-    """For each side `person` or the name of an agent."""
+    """The player of each side: `person` or the name of an agent."""
     actions: list[int] = field(default_factory=list)
-    """Of players and of chance. Those after `cursor` can be redone."""
+    """Actions of players and of chance. Those after `cursor` can be redone."""
     cursor: int = 0
     about: dict[str, Any] = field(default_factory=dict)
-    """What the page wants to remember: a puzzle's level, one."""
+    """What the page wants to remember, such as the level of a puzzle."""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     created: float = field(default_factory=time.time)
     updated: float = field(default_factory=time.time)

@@ -49,8 +49,11 @@ class Settings:
     epsilon: float = 0.1
     """Share of random moves."""
     batch: int = 256
+    """Moves per gradient step."""
     learning_rate: float = 1e-3
+    """Learning rate of the optimizer."""
     discount: float = 0.99
+    """Worth of the next position beside a reward now."""
     memory: int = 200_000
     """Moves remembered; new ones take the place of the oldest."""
     target_every: int = 200

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state, no_such_action
+from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state, no_such_action
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -37,6 +37,7 @@ class Checkers(NativeGame):
     """
 
     name = "checkers"
+    blurb = "English draughts: captures are compulsory."
     sides = ("Black", "White")
     variants = MappingProxyType(
         {
@@ -80,6 +81,58 @@ class Checkers(NativeGame):
         for _ in range(2):
             state.apply(rng.choice(state.legal_actions()))
         return state
+
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+        """A whole game in PDN."""
+        state = self.parse_state(start)
+        for action in actions:
+            state.apply(action)
+        result = state.returns()[0] if state.player() == TERMINAL else None
+        headers = {"Event": "Rookery", "Black": players[0], "White": players[1]}
+        return Record(format_pdn([PdnGame(actions, result, headers, start)]), "pdn")
+
+    def parse_record(self, text: str) -> tuple[str, list[int]]:
+        """A start and the actions after it, from draughts FEN or from the first game of a PDN file.
+
+        >>> Checkers().parse_record("B:W21,K30:B1")
+        ('B:W21,K30:B1', [])
+        >>> start, actions = Checkers().parse_record("1. 11-15 22-18 *")
+        >>> start == INITIAL_FEN, [decode_action(action)[0] for action in actions]
+        (True, [[11, 15], [22, 18]])
+        """
+        if "[" not in text and not re.search(r"[0-9]\s*\.+\s*[0-9]", text):
+            return str(self.parse_state(text)), []
+        games = parse_pdn(text)
+        if not games:
+            raise ValueError("the text holds no game")
+        state = self.parse_state(games[0].start)
+        for number, action in enumerate(games[0].actions):
+            if state.player() == TERMINAL:
+                raise ValueError(f"by the rules of this variant the game is over after {number} plies")
+            state.apply(action)
+        return games[0].start, list(games[0].actions)
+
+    def pieces(self) -> dict[str, str]:
+        return {"B": "Black man", "KB": "Black king", "W": "White man", "KW": "White king", ".": "Nothing"}
+
+    def with_piece(self, text: str, cell: int, piece: str) -> str:
+        """Draughts FEN after a piece is put on a cell, or the turn is given to the other side.
+
+        >>> Checkers().with_piece("B:W21,K30:B1", 0, "KW")
+        'B:WK1,21,K30:B'
+        >>> Checkers().with_piece("B:W21,K30:B1", 0, "turn")
+        'W:W21,K30:B1'
+        """
+        side, *parts = text.split(":")
+        if piece == "turn":
+            return ":".join(["W" if side == "B" else "B", *parts])
+        squares = {part[0]: [square for square in part[1:].split(",") if square] for part in parts}
+        for colour, others in squares.items():
+            squares[colour] = [square for square in others if square.lstrip("K") != str(cell + 1)]
+        if piece != ".":
+            squares[piece[-1]].append(f"{'K' * (len(piece) > 1)}{cell + 1}")
+        written = {c: ",".join(sorted(found, key=lambda s: int(s.lstrip("K")))) for c, found in squares.items()}
+        return f"{side}:W{written['W']}:B{written['B']}"
 
 
 def _fen_squares(text: str) -> Iterator[tuple[int, bool]]:

@@ -6,12 +6,12 @@ import random
 from pathlib import Path
 from typing import Any
 
-from rookery.agents import Agent, Explanation
-from rookery.game import Overlay, State
+from rookery.agents import Agent, Explanation, Verdict
+from rookery.game import Game, Overlay, State
 from rookery.games.endgames import MODELS
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.q_learning import LearnedTable, promise
-from rookery.games.endgames.rules import EndgamesState
+from rookery.games.endgames.rules import Endgames, EndgamesState
 from rookery.games.endgames.stockfish import Stockfish
 
 
@@ -56,6 +56,38 @@ class TablesAgent(Agent):
         reasons = [describe(state, action, moves[action]) for action in ranked]
         cells = state.action_cells(best[0])
         return Explanation(best[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
+
+    def practice_start(self, game: Game, rng: random.Random) -> State:
+        """A random position that White, to move, wins."""
+        assert isinstance(game, Endgames)
+        return exact.start_to_practise(game, rng)
+
+    def judge(self, before: State, action: int) -> Verdict:
+        """What a move did to the distance to mate."""
+        assert isinstance(before, EndgamesState)
+        solution = exact.solve(before)
+        was, got = solution.dtm, solution.moves[action]
+        name, best = before.action_name(action), before.action_name(solution.best_moves[0])
+
+        def moves(plies: int) -> str:
+            count = (abs(plies) + 1) // 2
+            return f"{count} move{'s' if count > 1 else ''}"
+
+        if was is not None and was > 0:
+            if got is None or got < 0:
+                now = "a draw" if got is None else "lost"
+                text = f"{name} threw the win away: it was mate in {moves(was)} with {best}, now it is {now}."
+                return Verdict("bad", text)
+            if got > was:
+                return Verdict("slower", f"{name} still wins, in {moves(got)}; {best} mates in {moves(was)}.")
+            return Verdict("good", f"{name} is best: mate in {moves(got)}." if got > 1 else f"{name} mates.")
+        if was is None:
+            if got is None:
+                return Verdict("good", f"{name} holds the draw.")
+            return Verdict("bad", f"{name} loses, in {moves(got)}; {best} was a draw.")
+        if got is not None and got > was:
+            return Verdict("slower", f"{name} is mated in {moves(got)}; {best} lasts {moves(was)}.")
+        return Verdict("good", f"{name} lasts as long as possible: {moves(was)}.")
 
 
 class QLearningAgent(Agent):

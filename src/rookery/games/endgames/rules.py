@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state, no_such_action
+from rookery.game import NativeGame, Overlay, Record, default_status, native_state, no_such_action
 
 STARTS = MappingProxyType(
     {
@@ -55,6 +55,9 @@ class Endgames(NativeGame):
     """
 
     name = "endgames"
+    title = "Chess endgames"
+    blurb = "King and pieces against a lone king."
+    usual_start = "a random position that White wins"
     sides = ("White", "Black")
     variants = MappingProxyType(
         {"KRK": {}, **{material: {"material": material} for material in STARTS if material != "KRK"}}
@@ -105,6 +108,48 @@ class Endgames(NativeGame):
         (of two bishops on different colours).
         """
         return EndgamesState(self, _native.endgames.random_fen(self.material[1:-1], rng.getrandbits(64)))
+
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+        """A whole game in Portable Game Notation."""
+        return Record(to_pgn(self.parse_state(start), actions, (players[0], players[1])), "pgn")
+
+    def parse_record(self, text: str) -> tuple[str, list[int]]:
+        """A start and the actions after it, from a FEN or from the first game of a PGN file.
+
+        >>> start, actions = Endgames().parse_record('[FEN "8/8/8/8/8/1K6/7R/k7 w - - 0 1"] 1. Rd2 {slow} Kb1 *')
+        >>> start, len(actions)
+        ('8/8/8/8/8/1K6/7R/k7 w - - 0 1', 2)
+        """
+        if "[" not in text:
+            return str(self.parse_state(text)), []
+        return from_pgn(self, text)
+
+    def pieces(self) -> dict[str, str]:
+        names = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+        white = {letter: f"White {name}" for letter, name in names.items()}
+        black = {letter.lower(): f"Black {name}" for letter, name in names.items()}
+        return {**white, **black, ".": "Nothing"}
+
+    def with_piece(self, text: str, cell: int, piece: str) -> str:
+        """FEN after a piece is put on a cell, or the turn is given to the other side. A king that is put somewhere
+        leaves its old cell, because a side has one.
+
+        >>> Endgames().with_piece("8/8/8/4k3/8/8/8/R3K3 w - - 7 9", 59, "K")
+        '8/8/8/4k3/8/8/8/R2K4 w - - 0 1'
+        """
+        board, side = text.split()[:2]
+        letters = list(re.sub(r"[1-8]", lambda match: "." * int(match[0]), board).replace("/", ""))
+        if piece == "turn":
+            side = "b" if side == "w" else "w"
+        elif not 0 <= cell < len(letters):
+            raise ValueError(f"cells are 0 to {len(letters) - 1}, not {cell}")
+        else:
+            if piece in "Kk":
+                letters = ["." if letter == piece else letter for letter in letters]
+            letters[cell] = piece
+        rows = ["".join(letters[i : i + 8]) for i in range(0, 64, 8)]
+        short = [re.sub(r"\.+", lambda match: str(len(match[0])), row) for row in rows]
+        return f"{'/'.join(short)} {side} - - 0 1"
 
 
 def _check_material(material: str) -> str:
@@ -224,6 +269,12 @@ class EndgamesState(_native.endgames.State):
         draw.draw_overlay(canvas, self, overlay, centre)
         return canvas.render()
 
+    def status(self) -> str:
+        """Who is to move, with a check, or how the game ended, with the reason."""
+        if self.ending:
+            return f"{default_status(self)} ({self.ending})"
+        return default_status(self) + (", in check" if self.in_check else "")
+
 
 def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
     """A game in Portable Game Notation, as chess programs read it.
@@ -248,6 +299,56 @@ def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str
     }  # fmt: skip
     head = "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
     return f"{head}\n\n{textwrap.fill(' '.join([*words, result]), 79)}\n"
+
+
+_PGN_TOKEN = re.compile(
+    r"""
+      (?P<skip>\s+ | \{[^}]*\} | ;[^\n]* | \$[0-9]+ | [0-9]+\.+)   # comments, annotations and move numbers
+    | \[\s*(?P<tag>\w+)\s*"(?P<value>(?:[^"\\]|\\.)*)"\s*\]
+    | (?P<result>1-0|0-1|1/2-1/2|\*)(?=\s|\Z)
+    | (?P<parenthesis>[()])
+    | (?P<move>[A-Za-z][^\s(){};$]*)
+    | (?P<other>.)
+    """,
+    re.VERBOSE,
+)
+
+
+def from_pgn(game: Endgames, text: str) -> tuple[str, list[int]]:
+    """The start and the actions of the first game of a PGN file; comments and variations are left out."""
+    start: str | None = None
+    state: EndgamesState | None = None
+    actions: list[int] = []
+    variations = 0
+    for token in _PGN_TOKEN.finditer(text.removeprefix("\ufeff")):
+        kind = token.lastgroup
+        if token[0] in ("{", "["):
+            raise ValueError(f"a comment or tag is not closed: {text[token.start() :][:40]!r}")
+        if kind == "parenthesis":
+            variations += 1 if token[0] == "(" else -1
+            if variations < 0:
+                raise ValueError("a variation is closed that was not opened")
+        elif kind == "skip" or variations:
+            continue
+        elif kind == "value":
+            if state is not None:
+                break  # the next game begins
+            if token["tag"] == "FEN":
+                start = str(game.parse_state(token["value"]))
+        elif kind == "result":
+            break
+        elif kind == "move":
+            if start is None:
+                raise ValueError("the game has no tag FEN: it does not start from an endgame")
+            state = state or game.parse_state(start)
+            action = state.parse_action(token["move"].rstrip("!?"))
+            state.apply(action)
+            actions.append(action)
+        else:
+            raise ValueError(f"expected a move or a result, not {text[token.start() :][:40]!r}")
+    if start is None:
+        raise ValueError("the game has no tag FEN: it does not start from an endgame")
+    return start, actions
 
 
 def _quoted(text: str) -> str:

@@ -29,7 +29,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
 
 DIRECTIONS = "-|/\\"
@@ -80,6 +80,9 @@ class Morpion(NativeGame):
     """
 
     name = "morpion"
+    title = "Morpion Solitaire"
+    blurb = "Add a dot, draw a line, and continue as long as you can."
+    draws_last_move = True
     variants = MappingProxyType(
         {
             "5D": {"length": 5, "touching": False},
@@ -172,6 +175,21 @@ class Morpion(NativeGame):
         if problem is not None:
             raise ValueError(problem)
         return self.action(move)
+
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+        """A whole game as a Pentasol file."""
+        state = self.parse_state(start)
+        for action in actions:
+            state.apply(action)
+        return Record(state.psol(), "psol", one_per_file=True)
+
+    def parse_record(self, text: str) -> tuple[str, list[int]]:
+        """The empty cross and the actions of a record, since the text of a position is the whole game.
+
+        >>> Morpion().parse_record("(28,28);(27,27) / 0")[0]
+        '(28,28)'
+        """
+        return str(self.initial_state()), list(self.parse_state(text).moves)
 
 
 _POINT = r"\(\s*(-?[0-9]{1,4})\s*,\s*(-?[0-9]{1,4})\s*\)"
@@ -426,6 +444,45 @@ class MorpionState(_native.morpion.State):
                 canvas.rect(x, y, 1, 1, "none", row * side + column, 'pointer-events="all"')
         draw.draw_overlay(canvas, self, overlay, centre)
         return canvas.render(32, metadata=self.record(*remarks))
+
+    def status(self) -> str:
+        """The number of moves."""
+        count = f"{len(self.moves)} move{'s' * (len(self.moves) != 1)}"
+        return f"No line is left: {count}" if self.player() == TERMINAL else count
+
+    def dots(self) -> list[int]:
+        """The cells of all dots, those of the cross first."""
+        return [*self.game.cross, *(self.action_cells(action)[0] for action in self.moves)]
+
+    def text_board(self) -> str:
+        """The used part of the grid in braille dots; a cell is one row high and two characters wide.
+
+        >>> print(Morpion(length=4).initial_state().text_board().splitlines()[1])
+            ⠁   ⠁
+        """
+        game, side = self.game, self.game.side
+        pixels = {(cell % side * _PIXELS, cell // side * _PIXELS) for cell in self.dots()}
+        for action in self.moves:
+            move = game.move(action)
+            dx, dy = STEPS[move.direction]
+            x, y = move.column * _PIXELS, move.row * _PIXELS
+            pixels |= {(x + i * dx, y + i * dy) for i in range(_PIXELS * (game.length - 1) + 1)}
+        rows, columns = [cell // side for cell in self.dots()], [cell % side for cell in self.dots()]
+
+        def braille(row: int, column: int) -> str:
+            bits = sum(_BITS[i][j] for i in range(4) for j in range(2) if (2 * column + j, _PIXELS * row + i) in pixels)
+            return chr(0x2800 + bits) if bits else " "
+
+        return "\n".join(
+            "".join(braille(row, column) for column in range(2 * min(columns), 2 * max(columns) + 1)).rstrip()
+            for row in range(min(rows), max(rows) + 1)
+        )
+
+
+_PIXELS = 4
+"""Pixels from one cell to the next; a braille character is 2 pixels wide and 4 high."""
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""Bits of a braille character, by row and column of the pixel."""
 
 
 SYMMETRIES = (

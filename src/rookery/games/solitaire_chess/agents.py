@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from rookery import _native
-from rookery.agents import Agent, Explanation
+from rookery.agents import Agent, Explanation, Hint, Verdict
 from rookery.game import Overlay, State
 from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.puzzles import STUCK, hints
 from rookery.games.solitaire_chess.rules import SolitaireChessState
 
 
@@ -46,3 +47,23 @@ class SolverAgent(Agent):
         good = [state.action_name(action) for action, value in values.items() if value]
         reasons = [f"a solution can begin with {', '.join(good)}" if good else "no capture leads to a solution"]
         return Explanation(max(values, key=lambda action: values[action]), values, reasons, Overlay(values=values))
+
+    def hint(self, state: State) -> Hint:
+        """Who moves first, what it takes, and which piece is the last; or that the puzzle is stuck."""
+        assert isinstance(state, SolitaireChessState)
+        told = list(hints(state))
+        if len(told) == 1:
+            return Hint(told, [[]], stuck=told == [STUCK])
+        moves = solve(state).moves
+        assert moves
+        cells = state.action_cells(moves[0])
+        return Hint(told, [cells[:1], cells, cells])
+
+    def judge(self, before: State, action: int) -> Verdict:
+        """Whether a capture keeps the puzzle solvable."""
+        values = self.values(before)
+        if not any(values.values()):
+            return Verdict("bad", STUCK)
+        if not values[action]:
+            return Verdict("bad", f"{before.action_name(action)} spoils the puzzle. {STUCK}")
+        return Verdict("good", "Still solvable.")

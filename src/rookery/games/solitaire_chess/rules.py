@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, find_action, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, find_action, native_state
 
 KINDS = "KQRBNP"
 """The letter of each kind of piece, in the order of the native kinds 0 to 5."""
@@ -50,6 +50,9 @@ class SolitaireChess(NativeGame):
     """
 
     name = "solitaire-chess"
+    blurb = "Every move captures. Leave one piece."
+    usual_start = "a random board that can be solved"
+    puzzle_levels = ("beginner", "intermediate", "advanced", "expert", "solo")
     variants = MappingProxyType(
         {
             "4x4": {},
@@ -121,6 +124,36 @@ class SolitaireChess(NativeGame):
         """The square as players call it: files from a on the left, ranks from 1 at the bottom."""
         row, column = divmod(cell, self.columns)
         return f"{'abcdefgh'[column]}{self.rows - row}"
+
+    def puzzle(self, level: str, seed: int) -> Puzzle:
+        """A puzzle of a level on 4x4, or of 12 pieces of Solo Chess for the level "solo".
+
+        >>> SolitaireChess().puzzle("beginner", 1).variant
+        '4x4'
+        """
+        from rookery.games.solitaire_chess.puzzles import make_puzzles, make_solo_puzzles
+
+        if level not in self.puzzle_levels:
+            raise ValueError(f"unknown level {level[:40]!r}; known levels: {', '.join(self.puzzle_levels)}")
+        if level == "solo":
+            game = SolitaireChess(**self.variants["solo-8x8"])
+            return Puzzle("solo-8x8", str(make_solo_puzzles(game, 12, 1, seed)[0]))
+        return Puzzle("4x4", make_puzzles(level, 1, seed)[0].rows)
+
+    def pieces(self) -> dict[str, str]:
+        return {"K": "King", "Q": "Queen", "R": "Rook", "B": "Bishop", "N": "Knight", "P": "Pawn", ".": "Nothing"}
+
+    def with_piece(self, text: str, cell: int, piece: str) -> str:
+        """The rows after a piece is put on a cell.
+
+        >>> SolitaireChess(2, 3, max_captures=2).with_piece("R2../.B.", 1, "Q")
+        'R2Q./.B.'
+        """
+        squares = [kind + count for kind, count in _SQUARE.findall(text.replace("/", ""))]
+        if not 0 <= cell < len(squares):
+            raise ValueError(f"cells are 0 to {len(squares) - 1}, not {cell}")
+        squares[cell] = piece
+        return "/".join("".join(squares[i : i + self.columns]) for i in range(0, len(squares), self.columns))
 
 
 _LETTERS = KINDS + "."  # kind -1, the last letter, is an empty cell
@@ -197,6 +230,12 @@ class SolitaireChessState(_native.solitaire_chess.State):
                     _badge(canvas, *centre(cell), left)
         draw.draw_overlay(canvas, self, overlay, centre)
         return canvas.render()
+
+    def status(self) -> str:
+        """The number of pieces left, and whether the puzzle is solved."""
+        if self.player() != TERMINAL:
+            return f"{self.pieces} pieces left"
+        return "Solved: one piece is left" if self.returns()[0] else f"Stuck with {self.pieces} pieces left"
 
 
 def _badge(canvas: draw.Canvas, x: float, y: float, captures_left: int) -> None:

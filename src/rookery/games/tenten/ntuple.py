@@ -29,9 +29,9 @@ import numpy.typing as npt
 from rookery import _native
 from rookery import run as runs
 from rookery.games.tenten.rules import TenTen
+from rookery.games.tenten.survival import Survival
 from rookery.method import check_at_least
 from rookery.run import Row, Run, duration, settings_from
-from rookery.statistics import Survival
 
 KIND = "tenten-ntuple"
 

@@ -22,7 +22,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, find_action, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, find_action, native_state
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -71,6 +71,8 @@ class TenTen(NativeGame):
     """
 
     name = "tenten"
+    title = "1010!"
+    blurb = "Place the pieces, clear rows and columns, stay alive."
     variants = MappingProxyType(
         {
             "10x10": {},
@@ -125,6 +127,31 @@ class TenTen(NativeGame):
         for piece in rng.choices(range(len(self.weights)), self.weights, k=self.hand):
             state.apply(piece)
         return state
+
+    def pieces(self) -> dict[str, str]:
+        return {"#": "A block", ".": "Nothing"} | {name: f"In the hand: {name}" for name in self.piece_names}
+
+    def with_piece(self, text: str, cell: int, piece: str) -> str:
+        """The text after a block is put on a cell, or a piece into a slot of the hand.
+
+        >>> TenTen(3, 3, "three").with_piece("#../.../... ?", 8, "#")
+        '#../.../..# ?'
+        >>> TenTen(3, 3, "three", hand=2).with_piece("#../.../... ?,?", 10, "1x2")
+        '#../.../... -,1x2'
+        """
+        board, _, written = text.partition(" ")
+        size, slots = self.rows * self.columns, written.split(",")
+        if not 0 <= cell < size + self.hand:
+            raise ValueError(f"cells are 0 to {size + self.hand - 1}, not {cell}")
+        if piece in self.piece_names:
+            slots[max(0, cell - size)] = piece
+            # What comes before a drawn piece is drawn or placed.
+            slots = ["-" if slot == "?" and piece in slots[i:] else slot for i, slot in enumerate(slots)]
+        elif cell < size:
+            cells = list(board.replace("/", ""))
+            cells[cell] = piece
+            board = "/".join("".join(cells[i : i + self.columns]) for i in range(0, size, self.columns))
+        return f"{board} {','.join(slots)}"
 
 
 def _parse_shape(drawing: str) -> Shape:
@@ -233,6 +260,12 @@ class TenTenState(_native.tenten.State):
                 _draw_piece(canvas, x, y, self.game.shapes[piece])
         draw.draw_overlay(canvas, self, overlay, centre)
         return canvas.render(36)
+
+    def status(self) -> str:
+        """The points so far, and at the end the rounds."""
+        if self.player() != TERMINAL:
+            return f"{self.score:,} points"
+        return f"No piece fits any more: {self.score:,} points in {self.rounds:,} rounds"
 
 
 _BLOCK = "#5d7f9c"

@@ -70,21 +70,24 @@ export function short(value) {
 }
 
 const AGENT_WORDS = {
-  best: "Best known", oracle: "Oracle (exact)", random: "Random", mcts: "Tree search", minimax: "Minimax",
-  dqn: "Deep Q-network", "q-learning": "Q-learning", stockfish: "Stockfish", lspi: "LSPI", linear: "Linear",
-  ntuple: "N-tuple network", psv: "Prior State Voting", "q-table": "Q-table", nrpa: "NRPA", nmcs: "NMCS",
-  net: "Net", td: "Learned evaluation", taught: "Taught net", greedy: "Greedy", ladder: "Material search",
+  best: "Best known", oracle: "Oracle (exact)", mcts: "Tree search", dqn: "Deep Q-network", "q-learning": "Q-learning",
+  voting: "Prior State Voting", lspi: "LSPI", ntuple: "N-tuple network", nrpa: "NRPA", nmcs: "NMCS", td: "TD learning",
 };
+
+/** What people call a method. */
+export function methodName(name) {
+  return AGENT_WORDS[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll("-", " ")}`;
+}
 
 /** What people call an agent: "minimax:depth=3" is "Minimax, depth 3"; one with an @ was trained by a run. */
 export function agentName(name) {
   if (name === "person") return "You";
   const [trained, run] = name.split("@");
-  if (run) return `${AGENT_WORDS[trained] ?? trained}, run ${run.slice(0, 4)}`;
+  if (run) return `${methodName(trained)}, run ${run.slice(0, 4)}`;
   const [base, settings] = name.split(":");
   const words = (settings ?? "").split(",").filter(Boolean).map((part) => {
     const [key, value] = part.split("=");
-    return `${key} ${Number(value).toLocaleString("en")}`;
+    return `${key} ${Number.isNaN(Number(value)) ? value : Number(value).toLocaleString("en")}`;
   });
-  return [AGENT_WORDS[base] ?? base, ...words].join(", ");
+  return [methodName(base), ...words].join(", ");
 }

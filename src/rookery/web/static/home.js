@@ -6,18 +6,18 @@ import { agentName, drawing, h } from "./dom.js";
 const SHOWN = 6; // games in progress, before one asks for more
 
 export async function home(place) {
-  const [{ games, today }, { plays }] = await Promise.all([get("/games"), get("/plays")]);
+  const [{ games, today, daily: name }, { plays }] = await Promise.all([get("/games"), get("/plays")]);
   place.append(
     h("h1", { class: "hello" }, "Play, watch, and ask why"),
     h("p", { class: "lead" }, "Programs learn these games here. Play against them, see what they think of every move, ",
       "and how far from perfect they still are."),
-    games.some((game) => game.name === "solitaire-chess") ? daily(today, plays.find((play) => play.about.day === today)) : null,
+    name ? daily(games.find((game) => game.name === name), today, plays.find((play) => play.about.day === today)) : null,
     h("h2", { id: "games-title" }, "Games"),
     h("ul", { class: "cards", "aria-labelledby": "games-title" }, games.map(card)),
   );
   if (plays.length) {
     const list = h("ul", { class: "cards small", "aria-labelledby": "recent-title" }, plays.slice(0, SHOWN).map(recent));
-    place.append(h("h2", { id: "recent-title" }, "Go on with"), list);
+    place.append(h("h2", { id: "recent-title" }, "Continue"), list);
     if (plays.length > SHOWN) {
       const more = h("button", {
         type: "button", class: "more",
@@ -31,13 +31,13 @@ export async function home(place) {
   }
 }
 
-function daily(today, begun) {
+function daily(game, today, begun) {
   const day = new Date(`${today}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" });
   return h("section", { class: "daily" },
-    h("div", {}, h("h2", {}, "Puzzle of the day"), h("p", {}, `Solitaire Chess for ${day}. Every move captures; leave one piece.`)),
+    h("div", {}, h("h2", {}, "Puzzle of the day"), h("p", {}, `${game.title} for ${day}. ${game.blurb}`)),
     begun
-      ? h("a", { class: "button main", href: `#/play/${begun.id}` }, "Go on")
-      : h("button", { class: "main", type: "button", onclick: () => start({ game: "solitaire-chess", players: ["person"], puzzle: "daily" }) }, "Solve it"));
+      ? h("a", { class: "button main", href: `#/play/${begun.id}` }, "Continue")
+      : h("button", { class: "main", type: "button", onclick: () => start({ game: game.name, players: Array(game.players).fill("person"), puzzle: "daily" }) }, "Solve it"));
 }
 
 export async function start(body) {
@@ -46,8 +46,8 @@ export async function start(body) {
 }
 
 function card(game) {
-  const players = game.players === 1 ? ["person"] : ["person", opponent(game)];
-  const watched = Array(game.players).fill(strong(game));
+  const players = game.players === 1 ? ["person"] : ["person", game.opponent];
+  const watched = Array(game.players).fill(game.opponent);
   return h("li", { class: "card" },
     h("a", { class: "thumb", href: `#/new/${encodeURIComponent(game.name)}`, "aria-hidden": "true", tabindex: "-1" }, drawing(game.svg, null)),
     h("div", { class: "card-text" },
@@ -57,15 +57,6 @@ function card(game) {
         h("button", { class: "main", type: "button", onclick: () => start({ game: game.name, players }), "aria-label": `Play ${game.title}` }, "Play"),
         h("button", { type: "button", onclick: () => start({ game: game.name, players: watched }), "aria-label": `Watch ${game.title}` }, "Watch"),
         h("a", { class: "button quiet", href: `#/new/${encodeURIComponent(game.name)}`, "aria-label": `Set up ${game.title}` }, "Set up"))));
-}
-
-/** The agent to meet if nothing is chosen. */
-export function opponent(game) {
-  return game.agents.includes("best") ? "best" : game.agents.includes("minimax:depth=5") ? "minimax:depth=5" : "mcts:simulations=1000";
-}
-
-function strong(game) {
-  return game.agents.includes("best") ? "best" : "mcts:simulations=1000";
 }
 
 function recent(play) {

@@ -34,7 +34,8 @@ class PlayPage {
       return select;
     });
     this.coach = h("input", { type: "checkbox", id: "coach" });
-    this.coach.checked = view.exact && (view.game === "endgames" || Boolean(view.about.puzzle));
+    this.coach.checked = Boolean(view.exact);
+    this.coach.addEventListener("change", () => { this.wanted = true; }); // asked for, and not only the default
 
     // A symbol needs a name; words are one.
     const button = (name, label, act, classes = "") => h("button", { type: "button", class: classes, "aria-label": /[a-z]/.test(name) ? null : label, title: label, onclick: act }, name);
@@ -52,7 +53,7 @@ class PlayPage {
     this.go = button("Let it move", "Let the agent move", () => this.reply());
     this.again = button("New game", "Another game of this kind", () => {
       const { game, variant, players, about } = this.view;
-      start({ game, variant, players, puzzle: about.puzzle === "daily" ? "expert" : about.puzzle ?? null });
+      start({ game, variant, players, puzzle: about.puzzle ?? null });
     });
     this.hintBox = h("div", { class: "hint", role: "status", "aria-live": "polite", hidden: true });
 
@@ -72,7 +73,7 @@ class PlayPage {
 
     const tools = h("div", { class: "row tools", role: "group", "aria-label": "Tools" }, this.undo, this.redo, this.hintButton, one ? null : this.flipButton, this.go, this.stop, this.again);
     const name = view.variant ? `${view.title} ${view.variant}` : view.title;
-    const about = view.about.puzzle === "daily" ? `Puzzle of ${view.about.day}` : view.about.puzzle ? `${view.about.puzzle} puzzle` : "";
+    const about = view.about.day ? `Puzzle of ${view.about.day}` : view.about.puzzle ? `${view.about.puzzle} puzzle` : "";
     this.element = h("div", { class: "play" },
       h("div", { class: "play-head" },
         h("h1", {}, name, about ? h("span", { class: "soft" }, ` ${about}`) : null),
@@ -220,16 +221,11 @@ class PlayPage {
   }
 
   async judge(ply) {
-    try {
-      const { verdict, text } = await post(`/plays/${this.view.id}/judge`, { ply });
-      this.verdict.textContent = text;
-      this.verdict.className = `verdict ${verdict}`;
-    } catch (error) {
-      this.verdict.textContent = `No exact answer: ${error.message}.`;
-      this.verdict.className = "verdict";
-      this.coach.checked = false;
-    }
-    this.verdict.hidden = false;
+    const { verdict, text } = await post(`/plays/${this.view.id}/judge`, { ply });
+    this.verdict.textContent = verdict ? text : `No exact answer: ${text}.`;
+    this.verdict.className = `verdict ${verdict ?? ""}`;
+    this.verdict.hidden = !verdict && !this.wanted;
+    this.coach.checked &&= Boolean(verdict);
   }
 
   /** To a number of moves played, which `where` takes from the view that is there when its turn comes. */

@@ -1,11 +1,11 @@
-// Training runs and searches, and reports.
+// Training runs and reports.
 
 import { get, post } from "./api.js";
 import { chart } from "./chart.js";
-import { drawing, h, options } from "./dom.js";
+import { drawing, h, methodName, options, short } from "./dom.js";
 import { field } from "./setup.js";
 
-const STATES = { running: "Running", done: "Done", stopped: "Stopped", failed: "Failed", found: "In the folder" };
+const STATES = { running: "Running", done: "Done", stopped: "Stopped", failed: "Failed" };
 
 function badge(state) {
   return h("span", { class: `badge ${state}` }, STATES[state]);
@@ -15,75 +15,115 @@ function when(seconds) {
   return new Date(1000 * seconds).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
 }
 
+function words(name) {
+  return name.replaceAll("_", " ");
+}
+
 export async function runsPage(place) {
-  const { runs, recipes } = await get("/runs");
-  place.append(h("h1", {}, "Runs"), h("p", { class: "lead" }, "Let a program learn or search, and watch it get better. Runs go on while this page is closed."));
-  if (recipes.length) place.append(starter(recipes));
+  const { runs, forms } = await get("/runs");
+  place.append(h("h1", {}, "Runs"), h("p", { class: "lead" }, "Let a program learn or search, and watch it get better. Runs continue while this page is closed."));
+  if (forms.length) place.append(starter(forms));
   place.append(h("h2", { id: "runs-title" }, "All runs"));
   if (!runs.length) place.append(h("p", { class: "soft" }, "None yet."));
   place.append(h("ul", { class: "runs", "aria-labelledby": "runs-title" }, runs.map((run) => h("li", {},
     h("a", { href: `#/runs/${run.id}` }, run.title), badge(run.state),
-    h("span", { class: "soft" }, [run.command, when(run.started)].filter(Boolean).join(" · "))))));
+    h("span", { class: "soft" }, [run.folder, run.started ? when(run.started) : ""].filter(Boolean).join(" · "))))));
 }
 
-function starter(recipes) {
-  const what = options(h("select", { id: "recipe" }), recipes.map((recipe) => recipe.id), null, (id) => recipes.find((recipe) => recipe.id === id).title);
+/** A form made from the settings of a method. */
+function starter(forms) {
+  const titles = new Map(forms.map((form) => [form.game, form.title]));
+  const game = options(h("select", { id: "run-game" }), [...titles.keys()], null, (name) => titles.get(name));
+  const method = h("select", { id: "run-method" });
+  const variant = h("select", { id: "run-variant" });
+  const preset = h("select", { id: "run-preset" });
+  const seed = h("input", { type: "number", id: "run-seed", min: 0, step: 1, value: 0, required: true });
+  const [variantField, presetField] = [field("Variant", variant), field("Preset", preset)];
   const about = h("p", { class: "soft" });
   const fields = h("div", { class: "fields" });
-  let inputs = {};
+  const form = () => forms.find((row) => row.game === game.value && row.method === method.value);
+  let inputs = new Map();
 
-  function choose() {
-    const recipe = recipes.find((row) => row.id === what.value);
-    about.textContent = recipe.about;
-    inputs = {};
-    fields.replaceChildren(...recipe.options.map((option) => {
-      const id = `option-${option.name}`;
-      let input;
-      if (option.kind === "choice") input = options(h("select", { id }), option.choices, option.default);
-      else if (option.kind === "switch") {
-        input = h("input", { type: "checkbox", id });
-        input.checked = Boolean(option.default);
-      } else input = h("input", { type: "number", id, min: 0, step: option.kind === "whole" ? 1 : "any", value: option.default ?? "", placeholder: "as usual" });
-      inputs[option.name] = { input, option };
-      return field(option.name.replaceAll("_", " "), input);
+  function chooseGame() {
+    options(method, forms.filter((row) => row.game === game.value).map((row) => row.method), null, methodName);
+    chooseMethod();
+  }
+
+  function chooseMethod() {
+    const variants = Object.keys(form().defaults);
+    const presets = Object.keys(form().presets);
+    about.textContent = form().about;
+    options(variant, variants, variants[0]);
+    variantField.hidden = variants[0] === "";
+    options(preset, ["", ...presets], "", (name) => name || "none");
+    presetField.hidden = !presets.length;
+    fill();
+  }
+
+  function fill() {
+    const values = form().presets[preset.value] ?? form().defaults[variant.value];
+    inputs = new Map(form().settings.map((setting) => [setting, input(setting, values[setting.name])]));
+    fields.replaceChildren(...[...inputs].map(([setting, element]) => {
+      const note = h("span", { class: "soft small-text", id: `${element.id}-note` }, setting.about);
+      element.setAttribute("aria-describedby", note.id);
+      const box = field(words(setting.name), element);
+      box.append(note);
+      return box;
     }));
   }
 
-  function given() {
-    const entries = Object.entries(inputs).map(([name, { input, option }]) => {
-      if (option.kind === "choice") return [name, input.value];
-      if (option.kind === "switch") return [name, input.checked];
-      return [name, input.value === "" ? null : Number(input.value)];
-    });
-    return Object.fromEntries(entries);
+  function input(setting, value) {
+    const id = `setting-${setting.name}`;
+    if (setting.kind === "choice") return options(h("select", { id }), setting.choices, String(value));
+    if (setting.kind === "switch") {
+      const element = h("input", { type: "checkbox", id });
+      element.checked = Boolean(value);
+      return element;
+    }
+    return h("input", { type: "number", id, step: setting.kind === "whole" ? 1 : "any", value: value ?? "", placeholder: "as usual" });
   }
 
-  what.addEventListener("change", choose);
-  choose();
+  function given({ kind }, element) {
+    if (kind === "choice") return element.value;
+    if (kind === "switch") return element.checked;
+    return element.value === "" ? null : Number(element.value);
+  }
+
+  game.addEventListener("change", chooseGame);
+  method.addEventListener("change", chooseMethod);
+  variant.addEventListener("change", fill);
+  preset.addEventListener("change", fill);
+  chooseGame();
   return h("form", {
     class: "starter",
     onsubmit: async (event) => {
       event.preventDefault();
-      const { id } = await post("/runs", { recipe: what.value, options: given() });
+      const settings = Object.fromEntries([...inputs].map(([setting, element]) => [setting.name, given(setting, element)]));
+      const { id } = await post("/runs", {
+        game: game.value, variant: variant.value || null, method: method.value, preset: preset.value || null, settings, seed: Number(seed.value),
+      });
       location.hash = `#/runs/${id}`;
     },
-  }, field("What", what), about, fields, h("div", { class: "row" }, h("button", { type: "submit", class: "main" }, "Start")));
+  }, h("div", { class: "fields" }, field("Game", game), field("Method", method), variantField, presetField, field("Seed", seed)), about, fields,
+  h("div", { class: "row" }, h("button", { type: "submit", class: "main" }, "Start")));
 }
 
 export async function runPage(place, query, id) {
   let run = await get(`/runs/${id}`);
   let timer = 0;
   let closed = false;
+  let shown = ""; // the columns that can be chosen
   const state = h("div", { class: "row", role: "status" });
-  const message = h("p", { class: "message" });
+  const progress = h("progress", { max: 1, "aria-label": "Progress" });
+  const error = h("p", { class: "message" });
   const curve = h("div", {});
   const best = h("div", { class: "best" });
-  const result = h("div", {});
+  const figures = h("div", {});
   const y = h("select", { id: "curve-y" });
   const yField = field("Show", y);
   const stop = h("button", { type: "button", class: "warn", onclick: () => act("stop") }, "Stop");
   const meet = h("div", {});
-  const resume = h("button", { type: "button", class: "main", onclick: () => act("resume") }, "Go on");
+  const resume = h("button", { type: "button", class: "main", onclick: () => act("resume") }, "Resume");
 
   async function act(verb) {
     await post(`/runs/${id}/${verb}`);
@@ -92,24 +132,28 @@ export async function runPage(place, query, id) {
   }
 
   function draw() {
-    state.replaceChildren(badge(run.state), run.seconds ? h("span", { class: "soft" }, `${run.seconds.toFixed(0)} s`) : "");
-    message.textContent = run.message;
-    message.hidden = !run.message;
-    stop.hidden = run.state !== "running";
-    stop.disabled &&= run.state === "running";
-    resume.hidden = !(run.resumable && (run.state === "stopped" || run.state === "failed"));
-    meet.replaceChildren(run.agent ? h("a", { class: "button", href: `#/new/${run.game}?agent=${encodeURIComponent(run.agent)}${run.variant ? `&variant=${encodeURIComponent(run.variant)}` : ""}` }, "Play with it") : "");
+    const share = run.state === "done" ? "" : `${(100 * run.progress).toFixed(0)} %`;
+    const time = run.seconds ? `${run.seconds.toFixed(run.seconds < 10 ? 1 : 0)} s` : "";
+    state.replaceChildren(badge(run.state), h("span", { class: "soft" }, [share, time].filter(Boolean).join(" · ")));
+    progress.value = run.progress;
+    progress.hidden = run.state === "done";
+    error.textContent = run.error;
+    error.hidden = !run.error;
+    stop.hidden = !run.stoppable;
+    stop.disabled &&= run.stoppable;
+    resume.hidden = !run.resumable;
+    meet.replaceChildren(run.agent ? h("a", { class: "button", href: `#/new/${encodeURIComponent(run.game)}?agent=${encodeURIComponent(run.agent)}${run.variant ? `&variant=${encodeURIComponent(run.variant)}` : ""}` }, "Play with it") : "");
     yField.hidden = !run.curve;
     if (run.curve) {
-      const { columns, rows } = run.curve;
-      const names = columns.slice(1);
-      if (y.options.length !== names.length) options(y, names, names.find((name) => /mean_rounds|optimal|score|best/.test(name)) ?? names[0], (name) => name.replaceAll("_", " "));
-      const at = columns.indexOf(y.value);
-      curve.replaceChildren(chart(rows.map((row) => [row[0], row[at]]), columns[0].replaceAll("_", " "), y.value.replaceAll("_", " ")));
+      const { columns: [x, ...names], rows } = run.curve;
+      if (shown !== names.join()) options(y, names, names.includes(y.value) ? y.value : names[0], words);
+      shown = names.join();
+      const at = 1 + names.indexOf(y.value);
+      curve.replaceChildren(chart(rows.map((row) => [row[0], row[at]]), words(x), words(y.value)));
     } else curve.replaceChildren(run.state === "running" ? h("p", { class: "soft" }, "The curve appears with the first numbers.") : "");
-    best.replaceChildren(run.best ? h("figure", {}, drawing(run.best.svg, `The best game, ${run.best.score} moves`), h("figcaption", {}, `Best game so far: ${run.best.score} moves`)) : "");
-    const rows = Object.entries(run.result ?? {});
-    result.replaceChildren(rows.length ? h("table", {}, h("caption", {}, "Result"), h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name.replaceAll("_", " ")), h("td", {}, String(value)))))) : "");
+    best.replaceChildren(run.best ? h("figure", {}, drawing(run.best.svg, `The best game: ${run.best.status}`), h("figcaption", {}, `Best game so far: ${run.best.status}`)) : "");
+    const rows = Object.entries(run.figures);
+    figures.replaceChildren(rows.length ? h("table", {}, h("caption", {}, "Figures"), h("tbody", {}, rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, words(name)), h("td", {}, Number.isInteger(value) ? value.toLocaleString("en") : short(value)))))) : "");
   }
 
   async function look() {
@@ -122,7 +166,7 @@ export async function runPage(place, query, id) {
 
   y.addEventListener("change", draw);
   place.append(h("p", {}, h("a", { href: "#/runs" }, "All runs")), h("h1", {}, run.title), run.command ? h("p", { class: "soft" }, h("code", {}, run.command)) : "",
-    state, message, h("div", { class: "row" }, stop, resume, meet), h("div", { class: "two" }, h("div", {}, yField, curve), h("div", {}, best, result)));
+    state, progress, error, h("div", { class: "row" }, stop, resume, meet), h("div", { class: "two" }, h("div", {}, yField, curve), h("div", {}, best, figures)));
   draw();
   if (run.state === "running") timer = setTimeout(look, 500);
   return () => {

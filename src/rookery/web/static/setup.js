@@ -3,9 +3,7 @@
 import { get, post } from "./api.js";
 import { Board } from "./board.js";
 import { agentName, h, options } from "./dom.js";
-import { opponent, start } from "./home.js";
-
-const LEVELS = ["beginner", "intermediate", "advanced", "expert", "solo"];
+import { start } from "./home.js";
 
 export async function setUp(place, query, name) {
   const { games } = await get("/games");
@@ -15,13 +13,13 @@ export async function setUp(place, query, name) {
   const variant = options(h("select", { id: "variant" }), game.variants, query.get("variant"));
   // An agent that a link names takes the last seat, the only one where nobody plays against anybody.
   const asked = query.get("agent");
-  const seated = (i) => {
-    if (asked && game.agents.includes(asked) && i === game.sides.length - 1) return asked;
-    return i === 0 ? "person" : opponent(game);
-  };
   const known = () => ["person", ...(game.agents_of[variant.value] ?? game.agents)];
+  const seated = (i) => {
+    if (known().includes(asked) && i === game.sides.length - 1) return asked;
+    return i === 0 ? "person" : game.opponent;
+  };
   const seats = game.sides.map((_, i) => options(h("select", { id: `seat-${i}` }), known(), seated(i), agentName));
-  const level = options(h("select", { id: "level" }), ["", ...LEVELS], "", (value) => value || "no, a random board");
+  const level = options(h("select", { id: "level" }), ["", ...game.levels], "", (value) => value || `no, ${game.start}`);
   const position = h("textarea", { id: "position", rows: 3, spellcheck: "false", "aria-describedby": "position-note" });
   position.value = query.get("position") ?? "";
   const note = h("p", { id: "position-note", class: "soft", role: "status" });
@@ -73,13 +71,13 @@ export async function setUp(place, query, name) {
     onsubmit: async (event) => {
       event.preventDefault();
       const players = seats.map((seat) => seat.value);
-      if (level.value && name === "solitaire-chess") await start({ game: name, players, puzzle: level.value });
+      if (level.value) await start({ game: name, players, puzzle: level.value });
       else await start({ ...body(), players });
     },
   },
     game.variants.length ? field("Variant", variant) : null,
     seats.map((seat, i) => field(game.players === 1 ? "Who plays" : game.sides[i], seat)),
-    name === "solitaire-chess" ? field("A puzzle made for you", level) : null,
+    game.levels.length ? field("A puzzle made for you", level) : null,
     field("Position, in the notation of the field", position),
     note,
     h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Start")),

@@ -9,15 +9,15 @@ export class Thoughts {
     const { view } = page;
     this.on = h("input", { type: "checkbox", id: "think" });
     this.agent = options(h("select", { id: "think-agent" }), view.agents, view.agents[0], agentName);
-    const layers = ["agent", ...(view.exact ? ["oracle"] : []), "none"];
-    const words = { agent: "this agent's values", oracle: "the exact values", none: "nothing" };
+    const layers = ["agent", ...(view.exact ? ["exact"] : []), "none"];
+    const words = { agent: "this agent's values", exact: "the exact values", none: "nothing" };
     this.layer = options(h("select", { id: "think-layer" }), layers, "agent", (value) => words[value]);
     this.note = h("p", { class: "soft", role: "status" });
     this.stop = h("button", { type: "button", class: "warn", hidden: true, onclick: () => this.cancel() }, "Stop thinking");
     this.exact = h("p", { class: "soft small-text" });
     this.table = h("div", { class: "values", role: "region", "aria-label": "Values of the moves", tabindex: 0 });
     this.why = h("div", { class: "why" });
-    this.found = {}; // what the agent and the oracle said about the position that is shown
+    this.found = {}; // what the agent and the exact one said about the position that is shown
     this.aborts = [];
     this.on.addEventListener("change", () => this.update());
     this.agent.addEventListener("change", () => this.update());
@@ -57,7 +57,7 @@ export class Thoughts {
       return;
     }
     this.ask("agent", this.agent.value);
-    if (view.exact && this.agent.value !== "oracle") this.ask("oracle", "oracle");
+    if (view.exact && this.agent.value !== view.exact) this.ask("exact", view.exact);
   }
 
   async ask(place, agent) {
@@ -87,19 +87,19 @@ export class Thoughts {
   }
 
   show() {
-    const { agent, oracle } = this.found;
+    const { agent, exact: truth } = this.found;
     this.table.replaceChildren();
     this.why.replaceChildren();
     if (agent?.error) this.table.append(h("p", { class: "wrong" }, `${agent.error}.`));
     if (agent?.values) {
-      const exact = new Map((oracle?.values ?? []).map((row) => [row.action, row.value]));
+      const exact = new Map((truth?.values ?? []).map((row) => [row.action, row.value]));
       this.table.append(table(agent, exact));
       this.why.append(...[h("h2", {}, "Why"), reasons(agent.reasons),
         h("div", { class: "drawings" },
           agent.why_svg ? h("figure", {}, drawing(agent.why_svg, `What ${agentName(agent.agent)} looks at`)) : null,
           agent.drawings.map(({ svg, title }) => h("figure", {}, drawing(svg, title), h("figcaption", {}, title))))].flat());
     }
-    this.exact.textContent = oracle?.error && agent?.values ? `No exact answer here: ${oracle.error}.` : "";
+    this.exact.textContent = truth?.error && agent?.values ? `No exact answer here: ${truth.error}.` : "";
   }
 
   close() {
