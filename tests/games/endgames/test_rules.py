@@ -424,7 +424,7 @@ def test_parse_action_refuses_what_is_ambiguous() -> None:
     with pytest.raises(ValueError, match="'Rc1' may mean Rac1 or Rec1"):
         state.parse_action("Rc1")
     assert state.action_name(state.parse_action("Rac1")) == "Rac1"
-    with pytest.raises(ValueError, match="'Kh3' is not a legal move in .*; expected one of Kg1, Kg2, Kh2, "):
+    with pytest.raises(ValueError, match=r"'Kh3' is not a legal move in .*; expected one of Kg1, Kg2, Kh2, "):
         state.parse_action("Kh3")
 
 
@@ -447,7 +447,7 @@ def test_parse_action_reads_what_players_write(name: str, forms: list[str]) -> N
 )
 def test_parse_action_refuses(text: str) -> None:
     state = GAME.parse_state("8/2P5/8/8/2R5/8/1K6/7k w - - 0 1")
-    with pytest.raises(ValueError, match="expected|may mean"):
+    with pytest.raises(ValueError, match=r"expected|may mean"):
         state.parse_action(text)
 
 
@@ -470,6 +470,28 @@ def test_random_starts(material: str) -> None:
             assert chess.popcount(board.bishops & chess.BB_LIGHT_SQUARES) == 1
     assert min(sides.values()) > 60  # a fair coin, five deviations
     assert game.random_start(random.Random(7)) == game.random_start(random.Random(7))
+    assert game.random_start(np.random.default_rng(7)) == game.random_start(np.random.default_rng(7))
+    assert game.random_start(None).material == material
+
+
+def test_random_starts_are_equally_likely() -> None:
+    """The share of positions with White to move in which the kings stand on each pair of files."""
+    draws, game, rng = 6000, Endgames("KRK"), random.Random(9)
+    drawn = Counter()
+    while drawn.total() < draws:
+        state = game.random_start(rng)
+        if state.player() == 0:
+            letters = state.letters
+            drawn[letters.index("K") % 8, letters.index("k") % 8] += 1
+    every = Counter()
+    for strong, rook, weak in itertools.permutations(range(64), 3):
+        lines = chess.BB_RANK_ATTACKS[rook][chess.BB_RANK_MASKS[rook] & chess.BB_SQUARES[strong]]
+        lines |= chess.BB_FILE_ATTACKS[rook][chess.BB_FILE_MASKS[rook] & chess.BB_SQUARES[strong]]
+        if chess.square_distance(strong, weak) > 1 and not lines & chess.BB_SQUARES[weak]:
+            every[strong % 8, weak % 8] += 1
+    for pair, count in every.items():
+        share = count / every.total()
+        assert abs(drawn[pair] / draws - share) < 5 * (share * (1 - share) / draws) ** 0.5
 
 
 @pytest.mark.parametrize("variant", STARTS)

@@ -16,14 +16,13 @@ draughts FEN, the notation of moves and games is PDN.
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state, no_such_action
+from rookery.game import NativeGame, Overlay, Randomness, native_state, no_such_action, uniform
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -74,11 +73,12 @@ class Checkers(NativeGame):
                     kings.append(square)
         return CheckersState(self, squares["B"], squares["W"], kings, "BW".index(parts[0]))
 
-    def random_start(self, rng: random.Random) -> CheckersState:
+    def random_start(self, rng: Randomness = None) -> CheckersState:
         """The position after two random plies."""
         state = self.initial_state()
         for _ in range(2):
-            state.apply(rng.choice(state.legal_actions()))
+            actions = state.legal_actions()
+            state.apply(actions[int(uniform(rng) * len(actions))])
         return state
 
 

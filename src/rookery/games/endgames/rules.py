@@ -6,21 +6,20 @@
 >>> str(state), state.ending, state.returns()
 ('8/8/8/8/8/1K6/1Q6/k7 b - - 1 1', 'checkmate', [1.0, -1.0])
 
-Text form: FEN. The 1,856 actions are the moves of a queen and of a knight on an empty board, ordered by square and target
-(a1, b1 .. h8), then the promotions, ordered by the new piece (N, B, R, Q) and then by square; `decode_action` reads them.
-Their names are standard algebraic notation.
+Text form: FEN. The 1,856 actions are the moves of a queen and of a knight on an empty board, ordered by square and
+target (a1, b1 .. h8), then the promotions, ordered by the new piece (N, B, R, Q) and then by square; `decode_action`
+reads them. Their names are standard algebraic notation.
 """
 
 from __future__ import annotations
 
-import random
 import re
 import textwrap
 from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, native_state, no_such_action
+from rookery.game import NativeGame, Overlay, Randomness, fresh_seed, native_state, no_such_action
 
 STARTS = MappingProxyType(
     {
@@ -98,13 +97,13 @@ class Endgames(NativeGame):
         _check_ascii(text)
         return EndgamesState(self, text)
 
-    def random_start(self, rng: random.Random) -> EndgamesState:
+    def random_start(self, rng: Randomness = None) -> EndgamesState:
         """A random position of the game's material that is not over yet.
 
         White is the strong side, a fair coin says who is to move, and then every legal placement is equally likely
         (of two bishops on different colours).
         """
-        return EndgamesState(self, _native.endgames.random_fen(self.material[1:-1], rng.getrandbits(64)))
+        return EndgamesState(self, self.material[1:-1], fresh_seed(rng))
 
 
 def _check_material(material: str) -> str:

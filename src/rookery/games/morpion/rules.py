@@ -161,7 +161,7 @@ class Morpion(NativeGame):
         return f"{dot} {DIRECTIONS[move.direction]} {f'{offset:+}' if offset else '0'}"
 
     def _find(self, state: MorpionState, direction: str, dot: tuple[int, int], offset: int) -> int:
-        """The legal action of a written move, whose dot is relative to the reference dot; or ValueError says why not."""
+        """The legal action of a written move, whose dot is relative to the reference dot; ValueError says why not."""
         position = self.length // 2 - offset
         if not 0 <= position < self.length:
             raise ValueError(f"the line's middle lies {offset} steps from the new dot, outside the line")
