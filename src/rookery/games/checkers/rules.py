@@ -154,8 +154,8 @@ class CheckersState(_native.checkers.State):
             raise ValueError(f"expected a move such as 11-15, 22x15 or 22x15x8, not {text[:80]!r}")
         squares = [int(square) for square in re.findall("[0-9]+", text)]
         paths = {action: decode_action(action) for action in self.legal_actions()}
-        exact = [action for action, (path, _) in paths.items() if path == squares]
-        ends = [action for action, (path, _) in paths.items() if [path[0], path[-1]] == squares]
+        exact: list[int] = [action for action, (path, _) in paths.items() if path == squares]
+        ends: list[int] = [action for action, (path, _) in paths.items() if [path[0], path[-1]] == squares]
         # Paths that capture the same pieces are one move in all but name.
         if not exact and len({frozenset(paths[action][1]) for action in ends}) != 1:
             raise no_such_action(self, text, ends)

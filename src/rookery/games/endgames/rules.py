@@ -179,7 +179,7 @@ class EndgamesState(_native.endgames.State):
         # With the whole origin, the piece need not be named.
         pieces = piece.upper() or ("KQRBNP" if file and rank else "P")
         letters = self.letters
-        found = [
+        found: list[int] = [
             action
             for action in self.legal_actions()
             if letters[decode_action(action)[0]].upper() in pieces and pattern.fullmatch(self.uci(action))
