@@ -168,24 +168,52 @@ std::vector<SearchRun> search_runs(std::int64_t runs, int threads, Control& cont
     return results;
 }
 
+// What one run of a search goes by, besides its settings.
+struct RunContext {
+    std::uint64_t seed, stream;
+    Control& control;
+    OnBest hear;
+};
+
+// Binds a search for one player as a method with its own settings and then those of `search_runs`. `run` makes one run,
+// and gives its best game and its number of playouts.
+template <GameState S, class... Settings, class... Names>
+void bind_search_runs(nb::class_<Handle<S>>& cls, const char* name,
+                      std::pair<Playout, std::int64_t> (*run)(const S&, const RunContext&, const Settings&...),
+                      const Names&... names) {
+    cls.def(
+        name,
+        [run](const Handle<S>& self, const Settings&... settings, std::int64_t runs, std::uint64_t seed, int threads,
+              Control* given, nb::object on_best) {
+            ControlOrNone call(given);
+            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
+                return run(self.state, {seed, static_cast<std::uint64_t>(i), call.control, hear}, settings...);
+            });
+        },
+        names..., "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
+}
+
 // For games of one player; others are refused when called.
 template <GameState S>
 void bind_policy_searches(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
-    cls.def(
-        "nrpa",
-        [](const H& self, int level, int iterations, double alpha, int beam, std::int64_t runs, std::uint64_t seed,
-           int threads, Control* given, nb::object on_best) {
-            ControlOrNone call(given);
-            const PolicySearchSettings settings{level, iterations, alpha, beam};
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
-                Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control, hear);
-                Playout game = search.run();
-                return std::make_pair(std::move(game), search.playouts());
-            });
+    bind_search_runs(
+        cls, "nrpa",
+        +[](const S& start, const RunContext& run, const int& level, const int& iterations, const double& alpha,
+            const int& beam) {
+            Nrpa<S> search(start, {level, iterations, alpha, beam}, run.seed, run.stream, run.control, run.hear);
+            Playout game = search.run();
+            return std::make_pair(std::move(game), search.playouts());
         },
-        "level"_a, "iterations"_a, "alpha"_a, "beam"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
-        "on_best"_a = nb::none());
+        "level"_a, "iterations"_a, "alpha"_a, "beam"_a);
+    bind_search_runs(
+        cls, "nmcs",
+        +[](const S& start, const RunContext& run, const int& level) {
+            Nmcs<S> search(start, run.seed, run.stream, run.control, run.hear);
+            Playout game = search.run(level);
+            return std::make_pair(std::move(game), search.playouts());
+        },
+        "level"_a);
     cls.def(
         "nrpa_from",
         [](const H& self, nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu> actions,
@@ -220,18 +248,6 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
         },
         "actions"_a, "log_weights"_a, "starts"_a, "other"_a, "level"_a, "iterations"_a, "alpha"_a, "seed"_a,
         "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
-    cls.def(
-        "nmcs",
-        [](const H& self, int level, std::int64_t runs, std::uint64_t seed, int threads, Control* given,
-           nb::object on_best) {
-            ControlOrNone call(given);
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
-                Nmcs<S> search(self.state, seed, static_cast<std::uint64_t>(i), call.control, hear);
-                Playout game = search.run(level);
-                return std::make_pair(std::move(game), search.playouts());
-            });
-        },
-        "level"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(), "on_best"_a = nb::none());
 }
 
 // (planes, offsets, actions) as NetInput names them.

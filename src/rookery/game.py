@@ -153,8 +153,7 @@ class State:
 
 def _blank_state(spec: str) -> State:
     """A state of a user's file, without its attributes, which unpickling adds."""
-    kind = user_code.load_class(spec, "state", lambda found: issubclass(found, State))
-    blank: State = kind.__new__(kind)
+    blank: State = object.__new__(user_code.load_class(spec, "state", lambda found: issubclass(found, State)))
     return blank
 
 
@@ -214,6 +213,9 @@ def no_such_action(state: State, text: str, meant: Sequence[int] = ()) -> ValueE
 
 
 StateClass = TypeVar("StateClass", bound=type)
+
+Randomness = random.Random | np.random.Generator | None
+"""Where random numbers come from: a generator of the standard library or of NumPy; None for the interpreter's own."""
 
 
 def native_state(cls: StateClass) -> StateClass:
@@ -378,7 +380,7 @@ class Game:
         """Read `str(state)`; anything else raises ValueError saying what was wrong and what is accepted."""
         raise NotImplementedError
 
-    def random_start(self, rng: random.Random) -> State:
+    def random_start(self, rng: Randomness = None) -> State:
         """A position to start from, drawn at random where the game has many."""
         return self.initial_state()
 
@@ -435,13 +437,13 @@ class Game:
 
 
 @cache
-def _signature(cls: type[Game]) -> inspect.Signature:
-    return inspect.signature(cls.__init__)
+def _signature(init: Callable[..., None]) -> inspect.Signature:
+    return inspect.signature(init)
 
 
 def _given_options(cls: type[Game], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a game's constructor by name, without those that are its defaults."""
-    signature = _signature(cls)
+    signature = _signature(cls.__init__)
     options = signature.bind(None, *args, **kwargs).arguments
     del options[next(iter(signature.parameters))]  # self
     for name, parameter in signature.parameters.items():
@@ -484,11 +486,25 @@ def native(state: State) -> Any:
     return state if hasattr(state, "random_games") else _native.PyState(state)
 
 
-def play_chance(state: State, rng: random.Random) -> list[int]:
+def uniform(rng: Randomness) -> float:
+    """A random number of at least 0 and below 1."""
+    return random.random() if rng is None else rng.random()
+
+
+def fresh_seed(rng: Randomness) -> int:
+    """A seed for one native call."""
+    return int(uniform(rng) * 2**53)
+
+
+def play_chance(state: State, rng: Randomness = None) -> list[int]:
     """Draw chance outcomes until a player is to move or the game is over; returns the outcomes."""
     drawn = []
     while state.player() == CHANCE:
-        outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-        drawn.append(rng.choices(outcomes, weights)[0])
-        state.apply(drawn[-1])
+        point = uniform(rng)
+        for outcome, probability in state.chance_outcomes():  # noqa: B007, after the loop it is the one that was drawn
+            point -= probability
+            if point < 0:
+                break
+        state.apply(outcome)
+        drawn.append(outcome)
     return drawn

@@ -32,6 +32,14 @@ ROOKERY_BIND(endgames, 0) {
             new (self) H{game, endgames::State(r, endgames::parse_fen(fen))};
         },
         "game"_a, "fen"_a);
+    state.def(
+        "__init__",
+        [](H* self, nb::object game, std::string_view pieces, std::uint64_t seed) {
+            const auto& r = nb::cast<const endgames::Rules&>(game.attr("rules"));
+            Rng rng(seed);
+            new (self) H{game, endgames::State(r, {endgames::random_position(pieces, rng)})};
+        },
+        "game"_a, "pieces"_a, "seed"_a, "A random position in which White has these pieces and the game goes on.");
     state.def("fen", [](const H& self) { return endgames::to_fen(self.state.setup()); },
               "Forsyth-Edwards notation, all six fields.");
     state.def(

@@ -60,21 +60,15 @@ ROOKERY_BIND(morpion, 0) {
         },
         "rules"_a, "moves"_a, "starts"_a, "game"_a, "played"_a, "symmetry"_a, "seed"_a, "threads"_a,
         "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
-    state.def(
-        "repair",
-        [](const H& self, std::int64_t trials, std::vector<double> temperatures, std::int64_t runs, std::uint64_t seed,
-           int threads, Control* given, nb::object on_best) {
-            ControlOrNone call(given);
-            const morpion::RepairSettings settings{trials, std::move(temperatures)};
-            return search_runs(runs, threads, call.control, on_best, [&](std::int64_t i, OnBest hear) {
-                const auto stream = static_cast<std::uint64_t>(i);
-                morpion::Repair search(self.state, settings, seed, stream, call.control, hear);
-                Playout game = search.run();
-                return std::make_pair(std::move(game), search.trials());
-            });
+    bind_search_runs(
+        state, "repair",
+        +[](const morpion::State& start, const RunContext& run, const std::int64_t& trials,
+            const std::vector<double>& temperatures) {
+            morpion::Repair search(start, {trials, temperatures}, run.seed, run.stream, run.control, run.hear);
+            Playout game = search.run();
+            return std::make_pair(std::move(game), search.trials());
         },
-        "trials"_a, "temperatures"_a, "runs"_a, "seed"_a, "threads"_a, "control"_a = nb::none(),
-        "on_best"_a = nb::none());
+        "trials"_a, "temperatures"_a);
 }
 
 }  // namespace rookery

@@ -257,6 +257,22 @@ ROOKERY_BIND(solitaire_chess, 0) {
             new (self) H{game, solitaire_chess::State(r, kinds, captures)};
         },
         "game"_a, "kinds"_a, "captures"_a);
+    state.def(
+        "__init__",
+        [](H* self, nb::object game, const std::vector<int>& pool, int least, int most, bool solvable,
+           std::int64_t draws, std::uint64_t seed) {
+            const auto& r = nb::cast<const solitaire_chess::Rules&>(game.attr("rules"));
+            Rng rng(seed);
+            std::optional<solitaire_chess::State> drawn;
+            {
+                nb::gil_scoped_release release;
+                drawn = random_board(r, pool, least, most, solvable, draws, rng);
+            }
+            if (!drawn) throw nb::value_error("none of the random boards could be solved");
+            new (self) H{game, *drawn};
+        },
+        "game"_a, "pool"_a, "least"_a, "most"_a, "solvable"_a, "draws"_a, "seed"_a,
+        "A random board of `least` to `most` pieces from the pool; solvable ones are drawn at most `draws` times.");
     state.def_prop_ro(
         "kinds", [](const H& self) { return on_every_cell(self, kind_of); },
         "The kind of piece on every cell: 0 to 5 for K, Q, R, B, N, P; -1 where there is none.");

@@ -3,10 +3,11 @@
 // by playing backwards from the last piece, which works for any number of pieces.
 #pragma once
 
-#include <numeric>
 #include <optional>
+#include <span>
 
 #include "core/parallel.hpp"
+#include "games/solitaire_chess/capture_search.hpp"
 #include "games/solitaire_chess/capture_tree.hpp"
 
 namespace rookery::solitaire_chess {
@@ -47,6 +48,45 @@ private:
     std::unordered_map<Board, Outcome, BoardHash> seen_;
 };
 
+// The first `count` of the pool become a random draw from it without replacement, those before `fixed` being given.
+inline void shuffle_first(std::vector<int>& pool, int fixed, int count, Rng& rng) {
+    for (int i = fixed; i < count; ++i) {
+        std::swap(pool[i], pool[i + rng.below(static_cast<std::uint32_t>(pool.size() - i))]);
+    }
+}
+
+// The pieces, kinds of them, on random cells.
+inline State scatter(const Rules& rules, std::span<const int> pieces, Rng& rng) {
+    Board board{};
+    for (const int kind : pieces) {
+        int cell;
+        do cell = static_cast<int>(rng.below(rules.cells()));
+        while (board[cell] != 0);
+        board[cell] = make_piece(kind, 0);
+    }
+    return State(rules, board);
+}
+
+// A board of `least` to `most` pieces, each number equally likely, drawn from `pool` (kinds, repeated as often as they are
+// in the box) on random cells. If it must be solvable, boards are drawn until one is; null if none of `draws` is.
+inline std::optional<State> random_board(const Rules& rules, std::vector<int> pool, int least, int most, bool solvable,
+                                         std::int64_t draws, Rng& rng) {
+    for (const int kind : pool) {
+        if (kind < 0 || kind >= kKinds) throw std::invalid_argument("kinds of pieces are 0 to 5");
+    }
+    if (least < 1 || least > most || most > rules.cells() || most > static_cast<int>(pool.size())) {
+        throw std::invalid_argument("a board has at least one piece, and no more than there are cells or pieces to draw");
+    }
+    Control control;
+    for (; draws > 0; --draws) {
+        const int count = least + static_cast<int>(rng.below(most - least + 1));
+        shuffle_first(pool, 0, count, rng);
+        const State state = scatter(rules, std::span(pool).first(count), rng);
+        if (!solvable || (!plainly_dead(state) && FirstSolution(control).find(state))) return state;
+    }
+    return std::nullopt;
+}
+
 // What to make: the number of pieces, drawn from `pool` (kinds, repeated as often as they are in the box).
 struct PuzzleWish {
     int pieces;
@@ -81,7 +121,7 @@ public:
                 if (const auto state = play_backwards(rng, pieces)) return *state;
                 continue;
             }
-            const State state = scatter(rng, pieces);
+            const State state = scatter(rules_, pieces, rng);
             const Outcome outcome = OnlyFinal().find(state);
             if (outcome.final > 0 && outcome.solutions <= wish_.max_solutions) return state;
         }
@@ -96,24 +136,12 @@ private:
         if (wish_.without_king) std::erase(pool, int(kKing));
         int fixed = 0;
         if (wish_.with_king) std::swap(pool[fixed++], *std::find(pool.begin(), pool.end(), int(kKing)));
-        for (int i = fixed; i < wish_.pieces; ++i) std::swap(pool[i], pool[i + rng.below(pool.size() - i)]);
+        shuffle_first(pool, fixed, wish_.pieces, rng);
         pool.resize(wish_.pieces);
         // A king that is never captured is the last piece, the one that going backwards begins with.
         const auto king = std::find(pool.begin(), pool.end(), int(kKing));
         if (rules_.king_last() && king != pool.end()) std::swap(pool[0], *king);
         return pool;
-    }
-
-    // The pieces on random cells.
-    State scatter(Rng& rng, const std::vector<int>& pieces) const {
-        std::vector<int> kinds(rules_.cells(), kNoPiece);
-        for (const int kind : pieces) {
-            int cell;
-            do cell = static_cast<int>(rng.below(rules_.cells()));
-            while (kinds[cell] != kNoPiece);
-            kinds[cell] = kind;
-        }
-        return State(rules_, kinds, std::vector<int>(kinds.size(), 0));
     }
 
     std::optional<State> play_backwards(Rng& rng, const std::vector<int>& pieces) const {

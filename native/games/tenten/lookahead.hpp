@@ -171,8 +171,6 @@ struct GameRecord {
 template <class E>
 GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std::int64_t max_rounds, Control& control) {
     const Rules& rules = evaluation.rules();
-    const auto& table = rules.draw_table();
-    const auto draw = [&] { return table[rng.below(static_cast<std::uint32_t>(table.size()))]; };
     GameRecord record;
     Board board = 0;
     const auto count = [&](int piece, int lines) {
@@ -182,7 +180,7 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
     std::array<std::int8_t, kMaxHand> hand;
     while (record.rounds < max_rounds && !control.stopped()) {
         if (rules.hand() == 1) {
-            const int piece = draw();
+            const int piece = rules.draw(rng);
             Placement best{};
             record.ended = !decide(evaluation, style.width, style.margin, board, piece, best);
             if (record.ended) break;
@@ -191,7 +189,7 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
             ++record.hands;
             continue;
         }
-        for (int slot = 0; slot < rules.hand(); ++slot) hand[slot] = static_cast<std::int8_t>(draw());
+        for (int slot = 0; slot < rules.hand(); ++slot) hand[slot] = static_cast<std::int8_t>(rules.draw(rng));
         const std::span<const std::int8_t> pieces(hand.data(), static_cast<std::size_t>(rules.hand()));
         auto plan = plan_hand(evaluation, board, pieces, style.narrow);
         const bool whole = static_cast<int>(plan.moves.size()) == rules.hand();

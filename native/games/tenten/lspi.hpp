@@ -22,7 +22,6 @@ struct NormalEquations {
 inline NormalEquations lspi_game(const PaperFeatures& features, const double* weights, double discount, double penalty,
                                  Rng& rng, std::int64_t max_rounds, Control& control) {
     const Rules& rules = features.rules();
-    const auto& table = rules.draw_table();
     const PaperValue value{&features, weights};
     NormalEquations sums;
     PaperFeatures::Vector last{};
@@ -37,7 +36,7 @@ inline NormalEquations lspi_game(const PaperFeatures& features, const double* we
         }
     };
     while (sums.rounds < max_rounds && !control.stopped()) {
-        const int piece = table[rng.below(static_cast<std::uint32_t>(table.size()))];
+        const int piece = rules.draw(rng);
         Placement best{};
         if (!best_placement(value, board, piece, best)) {
             if (sums.rounds > 0) add(nullptr, penalty);
@@ -71,12 +70,12 @@ inline std::vector<NormalEquations> lspi_games(const PaperFeatures& features, co
 // A game that ends is started again.
 template <class E>
 double death_rate(const E& evaluation, const DeathChance& death, std::int64_t rounds, Rng& rng, Control& control) {
-    const auto& table = evaluation.rules().draw_table();
+    const Rules& rules = evaluation.rules();
     double sum = 0;
     Board board = 0;
     Placement best{};
     for (std::int64_t i = 0; i < rounds && !control.stopped(); ++i) {
-        const int piece = table[rng.below(static_cast<std::uint32_t>(table.size()))];
+        const int piece = rules.draw(rng);
         if (best_placement(evaluation, board, piece, best)) {
             board = best.board;
             sum += death(board);

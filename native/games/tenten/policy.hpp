@@ -125,7 +125,6 @@ template <class T>
 void play_policy(const Rules& game, const TablePolicy<T>& policy, std::uint64_t seed, std::int64_t max_rounds,
                  int threads, std::span<std::int64_t> rounds, std::span<std::int64_t> scores, Control& control) {
     const SmallRules rules(game);
-    const auto& draw = game.draw_table();
     std::fill(rounds.begin(), rounds.end(), -1);
     parallel_blocks(static_cast<std::int64_t>(rounds.size()), threads, [&](std::int64_t i) {
         Rng rng(seed, static_cast<std::uint64_t>(i));
@@ -133,7 +132,7 @@ void play_policy(const Rules& game, const TablePolicy<T>& policy, std::uint64_t 
         std::int64_t placed = 0, score = 0;
         for (; placed < max_rounds; ++placed) {
             if ((placed & 4095) == 0 && control.stopped()) return;
-            const auto& piece = rules.pieces()[draw[rng.below(static_cast<std::uint32_t>(draw.size()))]];
+            const auto& piece = rules.pieces()[game.draw(rng)];
             const std::size_t which = policy.tables.size() > 1 ? rng.below(policy.tables.size()) : 0;
             const SmallBoard after = policy.successor(piece, board, policy.tables[which]);
             if (after == board) break;

@@ -72,6 +72,9 @@ public:
     const std::vector<double>& probabilities() const { return probabilities_; }
     const std::vector<std::uint8_t>& draw_table() const { return draw_table_; }
 
+    // A piece by its weight.
+    int draw(Rng& rng) const { return draw_table_[rng.below(static_cast<std::uint32_t>(draw_table_.size()))]; }
+
     // Where the piece fits: a bit for each possible cell of its top left corner.
     Board placements(Board board, int piece) const {
         const Piece& p = pieces_[piece];
@@ -213,10 +216,7 @@ public:
         }
     }
 
-    Action sample_chance(Rng& rng) const {
-        const auto& table = rules_->draw_table();
-        return table[rng.below(static_cast<std::uint32_t>(table.size()))];
-    }
+    Action sample_chance(Rng& rng) const { return rules_->draw(rng); }
 
     void apply(Action action) {
         if (drawn_ < rules_->hand()) {

@@ -32,14 +32,15 @@
 #include <utility>
 #include <vector>
 
+#include "lines.hpp"
+
 using Board = unsigned long long;
 
 constexpr int kLanes = 8;  // boards a thread: those that differ in the lowest three cells
 constexpr int kMaxPieces = 19, kMaxPlacements = 512, kMaxWeight = 64, kThreads = 256;
 
-struct Game {
-    int rows, columns, pieces, total_weight;
-    Board row, first_column;
+struct Game : rookery::tenten::Lines<Board> {
+    int pieces, total_weight;
     int weight[kMaxPieces];
     int begin[kMaxPieces + 1];   // placements of a piece: begin[p] .. begin[p + 1]
     int lanes_from[kMaxPieces];  // those from here on cover cells of the lanes
@@ -61,24 +62,6 @@ struct Stats {
             std::exit(1);                                                                            \
         }                                                                                            \
     } while (0)
-
-__device__ Board full_rows(Board board) {
-    Board full = board & game.first_column;
-    for (int column = 1; column < game.columns; ++column) full &= board >> column;
-    return full;
-}
-
-__device__ Board full_columns(Board board) {
-    Board full = board & game.row;
-    for (int row = 1; row < game.rows; ++row) full &= board >> (row * game.columns);
-    return full;
-}
-
-__device__ bool has_line(Board board) { return (full_rows(board) | full_columns(board)) != 0; }
-
-__device__ Board clear_lines(Board board) {
-    return board & ~(full_rows(board) * game.row | full_columns(board) * game.first_column);
-}
 
 // Eight values of one thread. 16-bit ones are packed two in a word, and their maxima are taken two at a time.
 struct Lanes16 {
@@ -165,9 +148,9 @@ __global__ void __launch_bounds__(kThreads) sweep_chunk(typename Lanes::Value* v
         const Board tile = first + offset;
         const Lanes old = Lanes::load(values + tile);
         Lanes fresh = old;
-        if (has_line(tile)) {
+        if (game.has_line(tile)) {
             for (int lane = 0; lane < kLanes; ++lane) {
-                fresh.set(lane, static_cast<float>(values[clear_lines(tile | lane)]));
+                fresh.set(lane, static_cast<float>(values[game.clear(tile | lane)]));
             }
         } else {
             typename Lanes::Sum sum[kLanes] = {};
@@ -188,10 +171,10 @@ __global__ void __launch_bounds__(kThreads) sweep_chunk(typename Lanes::Value* v
                 for (int lane = 0; lane < kLanes; ++lane) sum[lane] += game.weight[piece] * best.part(lane);
             }
             for (int lane = 0; lane < kLanes; ++lane) fresh.set(lane, Lanes::finish(sum[lane], gain));
-            if (has_line(tile | (kLanes - 1))) {
+            if (game.has_line(tile | (kLanes - 1))) {
                 for (int lane = 0; lane < kLanes; ++lane) {
-                    if (has_line(tile | lane)) {
-                        fresh.set(lane, static_cast<float>(values[clear_lines(tile | lane)]));
+                    if (game.has_line(tile | lane)) {
+                        fresh.set(lane, static_cast<float>(values[game.clear(tile | lane)]));
                     }
                 }
             }
@@ -259,7 +242,7 @@ __global__ void play(const Value* values, std::uint64_t seed, int games, int lim
             if (value > best) best = value, next = board | game.mask[i];
         }
         if (next == board) break;
-        board = clear_lines(next);
+        board = game.clear(next);
     }
     rounds[thread] = placed;
 }
@@ -308,10 +291,7 @@ static std::vector<std::pair<Shape, int>> piece_set(const std::string& name) {
 
 static Game make_game(int rows, int columns, const std::vector<std::pair<Shape, int>>& pieces) {
     Game g = {};
-    g.rows = rows;
-    g.columns = columns;
-    g.row = (Board(1) << columns) - 1;
-    for (int row = 0; row < rows; ++row) g.first_column |= Board(1) << (row * columns);
+    static_cast<rookery::tenten::Lines<Board>&>(g) = rookery::tenten::Lines<Board>::of(rows, columns);
     int placements = 0;
     for (const auto& [shape, weight] : pieces) {
         const int p = g.pieces++;

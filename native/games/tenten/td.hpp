@@ -75,7 +75,6 @@ private:
     // False where the game ended and started again.
     bool learn_step(CoherentWeights& weights, double step, Board& board, Rng& rng) const {
         const Rules& rules = features_.rules();
-        const auto& table = rules.draw_table();
         const double death = death_(board);
         double target = 1;
         bool alive = death < 1;
@@ -83,7 +82,7 @@ private:
         if (alive) {
             int drawn;
             do {
-                drawn = table[rng.below(static_cast<std::uint32_t>(table.size()))];
+                drawn = rules.draw(rng);
                 alive &= rules.placements(board, drawn) != 0;
             } while (!rules.placements(board, drawn));
             double later = 0;  // risk behind the next piece, given that it fits

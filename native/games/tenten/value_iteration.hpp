@@ -21,6 +21,7 @@
 
 #include "core/control.hpp"
 #include "core/parallel.hpp"
+#include "games/tenten/lines.hpp"
 #include "games/tenten/rules.hpp"
 
 namespace rookery::tenten {
@@ -46,7 +47,7 @@ public:
         std::array<SmallBoard, kMaxTableCells> masks{};  // by anchor
     };
 
-    explicit SmallRules(const Rules& rules) : columns_(rules.columns()), rows_(rules.rows()) {
+    explicit SmallRules(const Rules& rules) : lines_(Lines<SmallBoard>::of(rules.rows(), rules.columns())) {
         if (rules.cells() < kMinTableCells || rules.cells() > kMaxTableCells) {
             throw std::invalid_argument("a table of values needs a board of 3 to 32 cells");
         }
@@ -64,13 +65,11 @@ public:
         }
         for (const auto piece : rules.draw_table()) ++pieces_[piece].weight;
         total_weight_ = static_cast<int>(rules.draw_table().size());
-        row_ = (SmallBoard(1) << columns_) - 1;
-        for (int row = 0; row < rows_; ++row) first_column_ |= SmallBoard(1) << (row * columns_);
     }
 
     const std::vector<Piece>& pieces() const { return pieces_; }
     int total_weight() const { return total_weight_; }
-    int cells() const { return rows_ * columns_; }
+    int cells() const { return lines_.rows * lines_.columns; }
     std::uint64_t boards() const { return std::uint64_t(1) << cells(); }
 
     static SmallBoard placements(const Piece& piece, SmallBoard board) {
@@ -80,30 +79,16 @@ public:
         return fits;
     }
 
-    bool has_line(SmallBoard board) const { return full_rows(board) | full_columns(board); }
+    bool has_line(SmallBoard board) const { return lines_.has_line(board); }
 
     SmallBoard clear(SmallBoard board, int& lines) const {
-        const SmallBoard rows = full_rows(board), columns = full_columns(board);
-        lines = std::popcount(rows) + std::popcount(columns);
-        return board & ~(rows * row_ | columns * first_column_);
+        lines = std::popcount(lines_.full_rows(board)) + std::popcount(lines_.full_columns(board));
+        return lines_.clear(board);
     }
 
 private:
-    // A bit in the first column for every full row.
-    SmallBoard full_rows(SmallBoard board) const {
-        SmallBoard full = board & first_column_;
-        for (int column = 1; column < columns_; ++column) full &= board >> column;
-        return full;
-    }
-    // A bit in the first row for every full column.
-    SmallBoard full_columns(SmallBoard board) const {
-        SmallBoard full = board & row_;
-        for (int row = 1; row < rows_; ++row) full &= board >> (row * columns_);
-        return full;
-    }
-
-    int columns_, rows_, total_weight_ = 0;
-    SmallBoard row_ = 0, first_column_ = 0;
+    Lines<SmallBoard> lines_;
+    int total_weight_ = 0;
     std::vector<Piece> pieces_;
 };
 

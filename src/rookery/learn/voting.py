@@ -6,7 +6,7 @@ looks like on the board, its `View`: the contents of all cells, the cell that is
 pattern that is the same for equivalent actions. `examples/prior_state_voting.py` does it for a game of your own.
 
 This is the method as the paper has it, one vote after the other. A game may have a faster one that gives the
-same sums.
+same scores.
 """
 
 from __future__ import annotations

@@ -13,6 +13,9 @@ from typing import Any
 KEPT = 5000
 """Games kept; beyond, those touched longest ago are forgotten."""
 
+_FORMAT = 1
+"""Raised when stored games can no longer be read, such as when action ids change: those of other formats are dropped."""
+
 
 @dataclass
 class Play:
@@ -44,6 +47,9 @@ class Store:
             self._db = sqlite3.connect(file, timeout=10, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            if self._db.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
+                self._db.execute("DROP TABLE IF EXISTS plays")
+                self._db.execute(f"PRAGMA user_version = {_FORMAT}")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS plays (id TEXT PRIMARY KEY, game TEXT NOT NULL, variant TEXT, "
                 "start TEXT NOT NULL, seed INTEGER NOT NULL, players TEXT NOT NULL, actions TEXT NOT NULL, "

@@ -470,6 +470,28 @@ def test_random_starts(material: str) -> None:
             assert chess.popcount(board.bishops & chess.BB_LIGHT_SQUARES) == 1
     assert min(sides.values()) > 60  # a fair coin, five deviations
     assert game.random_start(random.Random(7)) == game.random_start(random.Random(7))
+    assert game.random_start(np.random.default_rng(7)) == game.random_start(np.random.default_rng(7))
+    assert game.random_start(None).material == material
+
+
+def test_random_starts_are_equally_likely() -> None:
+    """The share of positions with White to move in which the kings stand on each pair of files."""
+    draws, game, rng = 6000, Endgames("KRK"), random.Random(9)
+    drawn = Counter()
+    while drawn.total() < draws:
+        state = game.random_start(rng)
+        if state.player() == 0:
+            letters = state.letters
+            drawn[letters.index("K") % 8, letters.index("k") % 8] += 1
+    every = Counter()
+    for strong, rook, weak in itertools.permutations(range(64), 3):
+        lines = chess.BB_RANK_ATTACKS[rook][chess.BB_RANK_MASKS[rook] & chess.BB_SQUARES[strong]]
+        lines |= chess.BB_FILE_ATTACKS[rook][chess.BB_FILE_MASKS[rook] & chess.BB_SQUARES[strong]]
+        if chess.square_distance(strong, weak) > 1 and not lines & chess.BB_SQUARES[weak]:
+            every[strong % 8, weak % 8] += 1
+    for pair, count in every.items():
+        share = count / every.total()
+        assert abs(drawn[pair] / draws - share) < 5 * (share * (1 - share) / draws) ** 0.5
 
 
 @pytest.mark.parametrize("variant", STARTS)

@@ -367,9 +367,57 @@ def test_random_starts() -> None:
 
 
 def test_random_start_gives_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rookery.games.solitaire_chess.rules._native.solitaire_chess.solve", lambda state: (None, 1))
-    with pytest.raises(ValueError, match="could be solved"):
-        SolitaireChess().random_start(random.Random(1))
+    monkeypatch.setattr("rookery.games.solitaire_chess.rules._MAX_DRAWS", 1)
+    rng, refused = random.Random(1), 0
+    for _ in range(200):
+        try:
+            SolitaireChess().random_start(rng, pieces=3)
+        except ValueError as error:
+            assert "none of 1 random boards could be solved" in str(error)  # noqa: PT017
+            refused += 1
+    assert 80 < refused < 160  # 59.9% of all boards
+
+
+def slow_random_start(game: SolitaireChess, rng: random.Random) -> SolitaireChessState:
+    """A number of pieces, cells and pieces for them, all drawn anew until the oracle can solve the board."""
+    while True:
+        count = rng.randint(4, 8)
+        cells = ["."] * (game.rows * game.columns)
+        for cell, letter in zip(rng.sample(range(len(cells)), count), rng.sample(PIECE_SET, count), strict=True):
+            cells[cell] = letter
+        rows = ["".join(cells[i : i + game.columns]) for i in range(0, len(cells), game.columns)]
+        state = game.parse_state("/".join(rows))
+        if solve(state).solvable:
+            return state
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_random_starts_have_the_shares_of_the_slow_way(size: int) -> None:
+    """Numbers of pieces, kinds of pieces and filled cells, each compared within five standard deviations."""
+    game, draws = SolitaireChess(size, size), 1500
+    slow, numpy = random.Random(8), np.random.default_rng(8)
+    samples = [
+        [slow_random_start(game, slow) for _ in range(draws)],
+        [game.random_start(slow) for _ in range(draws)],
+        [game.random_start(numpy) for _ in range(draws)],
+        [game.random_start() for _ in range(draws)],
+    ]
+    for measure in (
+        lambda state: [state.pieces == n for n in range(4, 9)],
+        lambda state: [kind in state.kinds for kind in range(6)],
+        lambda state: [kind >= 0 for kind in state.kinds],
+    ):
+        expected, *found = (np.mean([measure(state) for state in sample], axis=0) for sample in samples)
+        deviation = np.sqrt(expected * (1 - expected) * 2 / draws)
+        for shares in found:
+            assert np.all(abs(shares - expected) < 5 * deviation + 1e-9)
+
+
+def test_random_starts_repeat() -> None:
+    for game in (SolitaireChess(), SolitaireChess(8, 8, max_captures=2)):
+        assert game.random_start(random.Random(7)) == game.random_start(random.Random(7))
+        assert game.random_start(np.random.default_rng(7)) == game.random_start(np.random.default_rng(7))
+        assert game.random_start(random.Random(7)) != game.random_start(random.Random(8))
 
 
 # --- Exact answers ---------------------------------------------------------------------------------------------------

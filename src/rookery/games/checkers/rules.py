@@ -16,14 +16,13 @@ draughts FEN, the notation of moves and games is PDN.
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state, no_such_action
+from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, Record, native_state, no_such_action, uniform
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -75,11 +74,12 @@ class Checkers(NativeGame):
                     kings.append(square)
         return CheckersState(self, squares["B"], squares["W"], kings, "BW".index(parts[0]))
 
-    def random_start(self, rng: random.Random) -> CheckersState:
+    def random_start(self, rng: Randomness = None) -> CheckersState:
         """The position after two random plies."""
         state = self.initial_state()
         for _ in range(2):
-            state.apply(rng.choice(state.legal_actions()))
+            actions = state.legal_actions()
+            state.apply(actions[int(uniform(rng) * len(actions))])
         return state
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
@@ -207,8 +207,8 @@ class CheckersState(_native.checkers.State):
             raise ValueError(f"expected a move such as 11-15, 22x15 or 22x15x8, not {text[:80]!r}")
         squares = [int(square) for square in re.findall("[0-9]+", text)]
         paths = {action: decode_action(action) for action in self.legal_actions()}
-        exact = [action for action, (path, _) in paths.items() if path == squares]
-        ends = [action for action, (path, _) in paths.items() if [path[0], path[-1]] == squares]
+        exact: list[int] = [action for action, (path, _) in paths.items() if path == squares]
+        ends: list[int] = [action for action, (path, _) in paths.items() if [path[0], path[-1]] == squares]
         # Paths that capture the same pieces are one move in all but name.
         if not exact and len({frozenset(paths[action][1]) for action in ends}) != 1:
             raise no_such_action(self, text, ends)

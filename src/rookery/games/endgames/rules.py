@@ -13,14 +13,22 @@ reads them. Their names are standard algebraic notation.
 
 from __future__ import annotations
 
-import random
 import re
 import textwrap
 from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, Record, default_status, native_state, no_such_action
+from rookery.game import (
+    NativeGame,
+    Overlay,
+    Randomness,
+    Record,
+    default_status,
+    fresh_seed,
+    native_state,
+    no_such_action,
+)
 
 STARTS = MappingProxyType(
     {
@@ -101,13 +109,13 @@ class Endgames(NativeGame):
         _check_ascii(text)
         return EndgamesState(self, text)
 
-    def random_start(self, rng: random.Random) -> EndgamesState:
+    def random_start(self, rng: Randomness = None) -> EndgamesState:
         """A random position of the game's material that is not over yet.
 
         White is the strong side, a fair coin says who is to move, and then every legal placement is equally likely
         (of two bishops on different colours).
         """
-        return EndgamesState(self, _native.endgames.random_fen(self.material[1:-1], rng.getrandbits(64)))
+        return EndgamesState(self, self.material[1:-1], fresh_seed(rng))
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
         """A whole game in Portable Game Notation."""
@@ -225,7 +233,7 @@ class EndgamesState(_native.endgames.State):
         # With the whole origin, the piece need not be named.
         pieces = piece.upper() or ("KQRBNP" if file and rank else "P")
         letters = self.letters
-        found = [
+        found: list[int] = [
             action
             for action in self.legal_actions()
             if letters[decode_action(action)[0]].upper() in pieces and pattern.fullmatch(self.uci(action))

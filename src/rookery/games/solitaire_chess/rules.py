@@ -15,13 +15,12 @@ Chess), a piece that has made some carries their number: `R1` has captured once.
 from __future__ import annotations
 
 import itertools
-import random
 import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, find_action, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, Randomness, find_action, fresh_seed, native_state
 
 KINDS = "KQRBNP"
 """The letter of each kind of piece, in the order of the native kinds 0 to 5."""
@@ -104,21 +103,23 @@ class SolitaireChess(NativeGame):
             raise ValueError(f"expected {limit} after a piece, not {max(captures)} as in {text[:200]!r}")
         return [KINDS.find(kind) for kind, _ in cells], captures
 
-    def random_start(self, rng: random.Random, pieces: int | None = None, solvable: bool = True) -> SolitaireChessState:
-        """Pieces drawn from the boxed set K, Q, 2R, 2B, 2N, 2P on random cells; 4 to 8 of them unless `pieces` says
-        how many. With `solvable`, boards are drawn until one can be solved."""
-        most = min(len(PIECE_SET), self.rows * self.columns)
-        if pieces is not None and not 1 <= pieces <= most:
-            raise ValueError(f"expected 1 to {most} pieces on this board, not {pieces}")
-        for _ in range(_MAX_DRAWS):
-            count = pieces if pieces is not None else rng.randint(min(4, most), min(8, most))
-            kinds = [-1] * (self.rows * self.columns)
-            for cell, letter in zip(rng.sample(range(len(kinds)), count), rng.sample(PIECE_SET, count), strict=True):
-                kinds[cell] = KINDS.index(letter)
-            state = SolitaireChessState(self, kinds, [0] * len(kinds))
-            if not solvable or _native.solitaire_chess.solve(state)[0] is not None:
-                return state
-        raise ValueError(f"none of {_MAX_DRAWS} random boards could be solved; ask for another number of pieces")
+    def random_start(
+        self, rng: Randomness = None, pieces: int | None = None, solvable: bool = True
+    ) -> SolitaireChessState:
+        """A random board of pieces from the boxed set K, Q, 2R, 2B, 2N, 2P; 4 to 8 of them unless `pieces` is given.
+
+        With `solvable`, boards are drawn until one can be solved.
+        """
+        limit = min(len(PIECE_SET), self.rows * self.columns)
+        if pieces is not None and not 1 <= pieces <= limit:
+            raise ValueError(f"expected 1 to {limit} pieces on this board, not {pieces}")
+        least, most = (min(4, limit), min(8, limit)) if pieces is None else (pieces, pieces)
+        try:
+            return SolitaireChessState(self, _POOL, least, most, solvable, _MAX_DRAWS, fresh_seed(rng))
+        except ValueError:
+            raise ValueError(
+                f"none of {_MAX_DRAWS} random boards could be solved; ask for another number of pieces"
+            ) from None
 
     def cell_name(self, cell: int) -> str:
         """The square as players call it: files from a on the left, ranks from 1 at the bottom."""
@@ -159,6 +160,7 @@ class SolitaireChess(NativeGame):
 _LETTERS = KINDS + "."  # kind -1, the last letter, is an empty cell
 _SQUARE = re.compile(r"([KQRBNP]|\.)((?<!\.)[1-9][0-9]?)?")
 _MAX_DRAWS = 20_000
+_POOL = [KINDS.index(letter) for letter in PIECE_SET]
 
 
 def _default_start(rows: int, columns: int) -> str:

@@ -15,14 +15,13 @@ placed and `?` for one still to be drawn.
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, find_action, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -121,11 +120,10 @@ class TenTen(NativeGame):
         hand = [-1 if name in "-?" else self.piece_names.index(name) for name in names]
         return TenTenState(self, cells, hand, drawn)
 
-    def random_start(self, rng: random.Random) -> TenTenState:
+    def random_start(self, rng: Randomness = None) -> TenTenState:
         """The empty board with a drawn hand."""
         state = self.initial_state()
-        for piece in rng.choices(range(len(self.weights)), self.weights, k=self.hand):
-            state.apply(piece)
+        play_chance(state, rng)
         return state
 
     def pieces(self) -> dict[str, str]:
