@@ -475,6 +475,7 @@ def create_app(settings: Settings) -> Starlette:
     """The whole application."""
     for file in settings.load:
         registry.register_file(file)
+    plays.load_games()
     site = Site(settings)
 
     @contextlib.asynccontextmanager
