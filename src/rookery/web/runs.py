@@ -111,9 +111,11 @@ class Runs:
             last = (last + line)[-2000:]
         code = await process.wait()
         lines = last.decode("utf-8", "replace").strip().splitlines()
-        if code not in (0, INTERRUPTED):
+        if code not in (0, INTERRUPTED, -signal.SIGINT):
             started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
-        elif self._open(started.folder) is not None:
+        elif self._open(started.folder) is None:
+            started.error = "stopped before it began"
+        else:
             del self._started[run_id]
 
     async def stop(self, run_id: str) -> None:
