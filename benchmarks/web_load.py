@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--players", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--pause", type=float, default=1.0, help="mean seconds a player thinks")
+    parser.add_argument("--pause", type=float, default=1.0, help="mean seconds that a player thinks")
     arguments = parser.parse_args()
     result = measure(arguments.players, arguments.seconds, arguments.pause)
     print(json.dumps(result, indent=1))

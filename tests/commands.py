@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rookery.cli import main
+from rookery.cli import GENERIC, game_commands, main
 
 
 def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -38,3 +39,11 @@ def check_refusal(capsys: pytest.CaptureFixture[str], arguments: list[str], sent
     assert output.out == ""
     assert sentence in output.err
     assert len(output.err.splitlines()) == 1
+
+
+def function_of(verb: str, game: str) -> Any:
+    """The function behind a command."""
+    if game in game_commands().get(verb, {}):
+        return importlib.import_module(game_commands()[verb][game][0]).COMMANDS[verb]
+    module, function = GENERIC[verb]
+    return getattr(importlib.import_module(f"rookery.cli.{module}"), function)

@@ -10,7 +10,7 @@ import pytest
 import rookery
 from rookery.game import CHANCE, TERMINAL, play_chance
 from rookery.registry import agent as load_agent
-from rookery.registry import agent_names
+from rookery.registry import agent_names, method
 from tests.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
@@ -40,7 +40,7 @@ def test_agents_value_and_explain_every_legal_move(name: str) -> None:
     ("name", "message"),
     [
         ("alphazero", "unknown agent 'alphazero' for tic-tac-toe; known agents: random, minimax, mcts"),
-        ("minimax:width=3", "does not take the settings 'width=3'"),
+        ("minimax:width=3", "unknown setting 'width' of the agent 'minimax'"),
     ],
 )
 def test_bad_names_are_refused(name: str, message: str) -> None:
@@ -91,30 +91,24 @@ def test_small_boards_of_1010_have_a_best_agent_near_the_optimum(variant: str) -
 
 
 @pytest.mark.parametrize(
-    ("game", "variant", "agent", "shipped", "name"),
+    ("game", "variant", "agent", "shipped"),
     [
-        ("tenten", "10x10", "lspi", "tenten/models/lspi-10x10.npz", "model.npz"),
-        ("solitaire-chess", "4x4", "dqn", "solitaire_chess/models/4x4-dqn.safetensors", "4x4.safetensors"),
-        (
-            "solitaire-chess",
-            "solo-8x8",
-            "dqn",
-            "solitaire_chess/models/solo-8x8-dqn.safetensors",
-            "solo-8x8.safetensors",
-        ),
-        ("morpion", "5D", "zero", "morpion/models/5D.safetensors", "model.safetensors"),
-        ("checkers", None, "q-learning", "checkers/models/q-table.npz", "model.npz"),
-        ("checkers", None, "td", "checkers/models/td.npz", "model.npz"),
-        ("checkers", None, "dqn", "checkers/models/dqn.npz", "model.npz"),
+        ("tenten", "10x10", "lspi", "tenten/models/lspi-10x10.npz"),
+        ("solitaire-chess", "4x4", "dqn", "solitaire_chess/models/4x4-dqn.safetensors"),
+        ("solitaire-chess", "solo-8x8", "dqn", "solitaire_chess/models/solo-8x8-dqn.safetensors"),
+        ("morpion", "5D", "zero", "morpion/models/5D.safetensors"),
+        ("checkers", None, "q-learning", "checkers/models/q-table.npz"),
+        ("checkers", None, "td", "checkers/models/td.npz"),
+        ("checkers", None, "dqn", "checkers/models/dqn.npz"),
     ],
 )
 def test_the_folder_of_a_run_is_as_good_as_its_file(
-    tmp_path: Path, game: str, variant: str | None, agent: str, shipped: str, name: str
+    tmp_path: Path, game: str, variant: str | None, agent: str, shipped: str
 ) -> None:
     if (game, agent) in DEEP:
         pytest.importorskip("torch")
-    shutil.copy(Path(rookery.__file__).parent / "games" / shipped, tmp_path / name)
     rules = rookery.load(game, variant)
+    shutil.copy(Path(rookery.__file__).parent / "games" / shipped, tmp_path / method(agent, rules).model)
     state = rules.random_start(random.Random(1))
     while state.player() == CHANCE:
         state.apply(state.legal_actions()[0])

@@ -8,26 +8,26 @@ import pytest
 from examples.tic_tac_toe import TicTacToe
 
 from rookery import arena
-from rookery.search.agents import RandomAgent
 from rookery.agents import Agent
 from rookery.cli import main
 from rookery.game import Game, State
 from rookery.games.checkers.rules import parse_pdn
 from rookery.registry import agent as load_agent
 from rookery.registry import agent_names, load
-from rookery.statistics import Survival, bootstrap_interval, poisson_interval, wilson_interval
+from rookery.search.agents import RandomAgent
+from rookery.statistics import bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:
     game = TicTacToe()
     strong, weak = load_agent("minimax:depth=2", game), load_agent("random", game)
-    match = arena.play_match(game, strong, weak, 10, seed=1)
+    match = arena.match(game, strong, weak, 10, seed=1)
     assert match.wins >= 8
     assert match.interval[0] > 0.5
-    other_way = arena.play_match(game, weak, strong, 10, seed=1)
+    other_way = arena.match(game, weak, strong, 10, seed=1)
     assert other_way.losses >= 8
-    assert arena.play_match(game, strong, weak, 10, seed=1) == match
+    assert arena.match(game, strong, weak, 10, seed=1) == match
 
 
 def test_an_agent_draws_with_itself_on_the_same_pieces() -> None:
@@ -37,7 +37,7 @@ def test_an_agent_draws_with_itself_on_the_same_pieces() -> None:
         def values(self, state: State) -> dict[int, float]:
             return {action: -action for action in state.legal_actions()}
 
-    match = arena.play_match(game, First(), First(), 10, seed=4)
+    match = arena.match(game, First(), First(), 10, seed=4)
     assert (match.wins, match.draws, match.losses) == (0, 10, 0)
     assert match.interval == (0, 0)
     assert match.means[0] == match.means[1] > 0
@@ -54,7 +54,7 @@ def test_chance_is_the_same_for_both() -> None:
             seen[-1].append(state.hand[0])  # type: ignore[attr-defined]
             return super().choose(state, rng)
 
-    arena.play_match(game, Watcher(), Watcher(), 1, seed=3)
+    arena.match(game, Watcher(), Watcher(), 1, seed=3)
     draws = [piece for game_draws in seen for piece in game_draws]
     half = [i for i, game_draws in enumerate(seen) if i and game_draws[0] == seen[0][0]]
     assert half, "the second player starts with the same piece"
@@ -65,9 +65,9 @@ def test_settings_are_checked() -> None:
     game = TicTacToe()
     agent = load_agent("random", game)
     with pytest.raises(ValueError, match="must be even"):
-        arena.play_match(game, agent, agent, 3)
+        arena.match(game, agent, agent, 3)
     with pytest.raises(ValueError, match="at least 1"):
-        arena.play_match(game, agent, agent, 0)
+        arena.match(game, agent, agent, 0)
 
 
 def test_intervals() -> None:
@@ -81,16 +81,6 @@ def test_intervals() -> None:
     assert high - low == pytest.approx(2 * 1.96 / 20, rel=0.25)
 
 
-def test_survival_counts_stopped_games_without_a_death() -> None:
-    lengths = np.array([10, 20, 30, 40])
-    whole = Survival(lengths, np.array([True] * 4), lengths)
-    assert whole.mean == 25
-    half = Survival(lengths, np.array([True, True, False, False]), lengths)
-    assert half.mean == 50
-    assert half.interval[0] == pytest.approx(100 / 7.2247, rel=1e-3)
-    assert half.data()["deaths_per_million"] == 20_000
-
-
 def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
     data = answer(capsys, "arena", "tenten", "mcts:simulations=50", "random", "--games", "4", "--variant", "3x3-three")
     assert data["games"] == 4
@@ -99,21 +89,21 @@ def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> None:
     names = ("minimax:depth=2", "random", "minimax:depth=1")
-    alone = arena.Tournament("checkers", None, names, 4, seed=3)
+    alone = arena.Tournament("checkers", names, 4, seed=3)
     assert len(list(alone.play())) == 12
-    apart = arena.Tournament("checkers", None, names, 4, seed=3)
+    apart = arena.Tournament("checkers", names, 4, seed=3)
     list(apart.play(jobs=2))
     assert apart.records == alone.records
     file = tmp_path / "games.jsonl"
-    stopped = arena.Tournament("checkers", None, names, 4, seed=3, file=file).play()
+    stopped = arena.Tournament("checkers", names, 4, seed=3, out=tmp_path).play()
     for _ in range(5):
         next(stopped)
     file.write_text(file.read_text() + '{"players": ["cut off')
-    again = arena.Tournament("checkers", None, names, 4, seed=3, file=file)
+    again = arena.Tournament("checkers", names, 4, seed=3, out=tmp_path)
     assert again.resume() == 5
     assert len(list(again.play())) == 7
     assert again.records == alone.records
-    assert arena.Tournament("checkers", None, names, 4, seed=3, file=file).resume() == 12
+    assert arena.Tournament("checkers", names, 4, seed=3, out=tmp_path).resume() == 12
     elo = again.elo()
     assert elo["minimax:depth=2"][0] > elo["random"][0]
     assert sum(rating for rating, _, _ in elo.values()) == pytest.approx(0, abs=1e-6)
@@ -124,7 +114,7 @@ def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> N
     lengths = [len(again.records[key].actions) for key in in_order]
     assert [len(game.actions) for game in parse_pdn(written["games.pdn"])] == lengths
     with pytest.raises(ValueError, match="another tournament"):
-        arena.Tournament("checkers", None, names, 4, seed=4, file=file).resume()
+        arena.Tournament("checkers", names, 4, seed=4, out=tmp_path).resume()
     file.write_text("nonsense")
     with pytest.raises(ValueError, match="damaged"):
         again.resume()
@@ -133,10 +123,10 @@ def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> N
 def test_elo_of_two() -> None:
     """75% of the points is 191 Elo; the added draw takes off a little."""
     seats = ("minimax:depth=1", "random")
-    tournament = arena.Tournament("checkers", None, seats, 400)
+    tournament = arena.Tournament("checkers", seats, 400)
     for number in range(400):
         returns = [1.0, -1.0] if number % 4 else [-1.0, 1.0]
-        tournament.records[seats, number] = arena.Record(seats, number, "", [], returns)
+        tournament.records[seats, number] = arena.GameRecord(seats, number, "", [], returns)
     elo = tournament.elo()
     assert elo["minimax:depth=1"][0] - elo["random"][0] == pytest.approx(190.8, abs=2)
     assert elo["minimax:depth=1"][1] > 60
@@ -153,7 +143,7 @@ def test_elo_of_two() -> None:
 def test_every_field_has_its_notation(
     game: str, variant: str | None, names: tuple[str, str], ending: str, tmp_path: Path
 ) -> None:
-    tournament = arena.Tournament(game, variant, names, 2)
+    tournament = arena.Tournament(load(game, variant), names, 2)
     list(tournament.play())
     assert {path.suffix for path in tournament.export(tmp_path)} == {".csv", f".{ending}"}
 
@@ -191,7 +181,7 @@ def test_a_game_does_not_depend_on_games_before_it(game: str) -> None:
         if name in ("stockfish", "dqn") or (rules.name, name) == ("checkers", "oracle"):
             continue  # a program outside, PyTorch, and a player of endings
 
-        def play(agent: Agent, number: int, rules: Game = rules) -> arena.Record:
+        def play(agent: Agent, number: int, rules: Game = rules) -> arena.GameRecord:
             players = {"it": agent, "random": load_agent("random", rules)}
             return arena.play_numbered(rules, players, ("it", "random")[: rules.players], number, 5)
 

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rookery.cli import COMMANDS, main
-from rookery.registry import GAMES
+from rookery import studies
+from rookery.cli import GENERIC, game_commands, main
+from rookery.registry import GAMES, learners, load
 from rookery.report.study import Result
-from rookery.studies import STUDIES
 from tests.commands import answer, check_refusal, run
 
 
@@ -42,6 +43,7 @@ def test_perft_reads_positions_from_standard_input() -> None:
         "3x3-three",
         "--position",
         "-",
+        "--json",
         stdin=".../.../... 1x1\n\n##./.../... 1x2\n",
     )
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -70,12 +72,13 @@ def test_reproduce_writes_a_page_with_every_board(capsys: pytest.CaptureFixture[
 def test_a_failed_study_does_not_take_the_others_down(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*arguments: object) -> Result:
-        raise RuntimeError("out of luck")
+    def run_study(name: str, *arguments: Any) -> Result:
+        if name == "broken":
+            raise RuntimeError("out of luck")
+        return studies.run_study(name, *arguments)
 
-    studies = {"broken": fail, "overview": STUDIES["overview"]}
-    for place in ("rookery.studies.runner.STUDIES", "rookery.cli.general.STUDIES"):
-        monkeypatch.setattr(place, studies)
+    monkeypatch.setattr("rookery.studies.runner.run_study", run_study)
+    monkeypatch.setattr("rookery.studies.studies", lambda: ["broken", "overview"])
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", "--quick", "--out", str(tmp_path)])
     assert stop.value.code == 1
@@ -89,13 +92,21 @@ def test_a_failed_study_does_not_take_the_others_down(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["fly"], "unknown command 'fly'; known commands: games"),
-        (["perft", "chess", "3"], "unknown game 'chess'; known games: checkers"),
+        (["fly"], "unknown command 'fly'; known: games"),
+        (["bset"], "unknown command 'bset'; known: games"),
+        (["sovle", "checkers"], "unknown command 'sovle'; did you mean 'solve'?"),
+        (["perft", "chess", "3"], "unknown game 'chess'"),
+        (["perft", "checker", "3"], "unknown game 'checker'; did you mean 'checkers'?"),
+        (
+            ["explain", "checkers", "B:W32:B1", "--agent", "bset"],
+            "did you mean 'best'?",
+        ),
+        (["solve", "morpio", "-"], "unknown game 'morpio'; did you mean 'morpion'?"),
         (["perft", "tenten", "3", "--variant", "9x9"], "unknown variant '9x9' of tenten; known variants: 10x10"),
-        (["perft", "tenten", "-1"], "the depth must not be negative"),
+        (["perft", "tenten", "-1"], "the depth must be from 0 to 1000"),
         (["show", "tenten", "nonsense"], "expected 10 rows"),
         (["verify", "morpion", "no-such-file"], "No such file"),
-        (["verify", "checkers", "record"], "unknown form 'checkers' of 'verify'; known forms: morpion"),
+        (["verify", "checkers", "record"], "there is no 'verify' for 'checkers'; known: morpion"),
         (["reproduce", "astrology"], "unknown study 'astrology'; known studies: overview"),
     ],
 )
@@ -104,9 +115,10 @@ def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argumen
 
 
 ALL_COMMANDS = [
-    [name, *form]
-    for name, forms in COMMANDS.items()
-    for form in ([[f] for f in forms] if isinstance(forms, dict) else [[]])
+    *([name] for name in GENERIC if name not in game_commands() and name != "train"),
+    *([verb, game] for verb, forms in game_commands().items() for game in forms),
+    ["solve", "examples/tic_tac_toe.py"],
+    *(["train", game, method] for game in GAMES for method in learners(load(game))),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import rookery
@@ -45,6 +46,12 @@ def broken(**methods: object) -> Game:
         ({"action_name": lambda self, action: "move"}, "one name"),
         ({"__str__": lambda self: "x../.../..."}, "another position"),
         ({"svg": lambda self, overlay=None: "<svg>"}, "no element found"),
+        ({"legal_mask": lambda self: np.ones(9, np.bool_)}, "mark the legal actions"),
+        ({"rewards": lambda self: [0.0, 0.0]}, "add up to the returns"),
+        ({"parse_action": lambda self, text: 0}, "read what action_name writes"),
+        ({"__repr__": object.__repr__}, "which game or position"),
+        ({"__eq__": lambda self, other: self is other, "__hash__": object.__hash__}, "a copy must equal"),
+        ({"__hash__": object.__hash__}, "equal hashes"),
     ],
 )
 def test_broken_games_are_caught(methods: dict[str, object], complaint: str) -> None:

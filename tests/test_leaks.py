@@ -21,9 +21,6 @@ FILES = sorted(
     if path.suffix in (".py", ".js", ".css", ".html", ".svg") and PACKAGE / "games" not in path.parents
 )
 
-LEAKS = {"game.py", "learn/voting.py", "search/__init__.py"}
-"""Comments that still name a game. This set must shrink."""
-
 
 def docstring_lines(source: str) -> set[int]:
     """The lines of all docstrings, from 1."""
@@ -49,11 +46,7 @@ def leaks(source: str, python: bool = True) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_generic_file_names_a_game(path: Path) -> None:
-    found = leaks(path.read_text(encoding="utf-8"), path.suffix == ".py")
-    if str(path.relative_to(PACKAGE)) in LEAKS:
-        assert found, "it leaks no more; take it off the list"
-    else:
-        assert found == []
+    assert leaks(path.read_text(encoding="utf-8"), path.suffix == ".py") == []
 
 
 def test_the_check_sees_leaks_and_passes_examples() -> None:

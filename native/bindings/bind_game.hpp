@@ -28,11 +28,34 @@ namespace rookery {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// A state as Python holds it: the Python game keeps alive the rules the state points to.
+// A state as Python holds it: the Python game keeps alive the rules the state points to, and the state remembers how it
+// came about.
 template <GameState S>
 struct Handle {
     nb::object game;
     S state;
+    // Where the history begins, shared with the clones; null as long as that is `state` itself.
+    mutable std::shared_ptr<const S> start = nullptr;
+    ActionList actions = {};  // applied since then
+    double gained = 0;        // by the last of them, in games with a score
+
+    const S& first() const { return start ? *start : state; }
+
+    void keep_start() const {
+        if (!start) start = std::make_shared<const S>(state);
+    }
+
+    void apply(Action action) {
+        keep_start();
+        if constexpr (requires { state.score(); }) {
+            const auto before = state.score();
+            state.apply(action);
+            gained = static_cast<double>(state.score() - before);
+        } else {
+            state.apply(action);
+        }
+        actions.push_back(action);
+    }
 };
 
 // A numpy array that owns `data`.
@@ -331,7 +354,7 @@ void bind_puct(nb::module_& m) {
         "The best finished game of one player that the tree has met, from the start.");
 }
 
-// Binds `Rules` (the caller adds constructors) and `State` with the interface of games/base.py, and the algorithms.
+// Binds `Rules` (the caller adds constructors) and `State` with the interface of game.py, and the algorithms.
 // The Python state of a game is a subclass of `State` that adds what people read: names, text and drawing.
 template <GameState S>
 std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::module_& m) {
@@ -347,7 +370,13 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
 
     nb::class_<H> state(m, "State");
     // The copy comes first: the next overload takes any object.
-    state.def("__init__", [](H* self, const H& other) { new (self) H(other); }, "other"_a);
+    state.def(
+        "__init__",
+        [](H* self, const H& other) {
+            other.keep_start();
+            new (self) H(other);
+        },
+        "other"_a);
     state.def(
         "__init__",
         [](H* self, nb::object game) {
@@ -385,7 +414,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
             const bool small = nb::try_cast(action, number);
             if (!small && !PyLong_Check(action.ptr())) throw nb::type_error("an action is an integer");
             if (!small || !legal(self, number)) refuse(py_self, action);
-            self.state.apply(static_cast<Action>(number));
+            self.apply(static_cast<Action>(number));
         },
         "action"_a, nb::sig("def apply(self, action: int) -> None"));
     // Calls the constructor of the Python subclass, so that a clone has its class.
@@ -394,10 +423,39 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("__copy__", clone, nb::sig("def __copy__(self) -> typing.Self"));
     state.def("__deepcopy__", [clone](nb::handle self, nb::handle) { return clone(self); }, "memo"_a,
               nb::sig("def __deepcopy__(self, memo: object) -> typing.Self"));
-    state.def("returns", [](const H& self) {
+    state.def_prop_ro("actions", [](const H& self) { return self.actions; },
+                      "The actions applied since `start`, chance outcomes included.");
+    state.def_prop_ro(
+        "start",
+        [](nb::handle self) {
+            const H& handle = nb::cast<const H&>(self);
+            return self.type()(H{handle.game, handle.first()});
+        },
+        "The state in which the history of this one begins.");
+    state.def("__reduce__", [](nb::handle self) {
+        const nb::object start = self.attr("start");
+        return nb::make_tuple(nb::module_::import_("rookery.game").attr("replay"),
+                              nb::make_tuple(self.attr("game"), nb::str(start), self.attr("actions")));
+    });
+    state.def("__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); });
+    const auto returns = [](const H& self) {
         const int players = self.state.rules().players();
         const Returns values = self.state.player() == kTerminal ? Returns(self.state.returns()) : Returns{};
         return std::vector<double>(values.begin(), values.begin() + players);
+    };
+    state.def("returns", returns);
+    state.def("rewards", [returns](const H& self) {
+        if constexpr (requires { self.state.score(); }) return std::vector<double>{self.gained};
+        return returns(self);
+    });
+    state.def("legal_mask", [](const H& self) {
+        ActionList actions;
+        self.state.legal_actions(actions);
+        const auto size = static_cast<std::size_t>(self.state.rules().num_actions());
+        auto* mask = new bool[size]{};
+        for (const Action action : actions) mask[action] = true;
+        nb::capsule owner(mask, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+        return nb::ndarray<nb::numpy, bool>(mask, {size}, owner);
     });
     state.def("key", [](const H& self) {
         const std::string key = self.state.key();
@@ -413,7 +471,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     });
     state.def("__eq__", [](const H& self, nb::handle other) {
         H* same = nullptr;
-        return nb::try_cast(other, same) && same && self.game.is(same->game) && self.state.key() == same->state.key();
+        return nb::try_cast(other, same) && same && (self.game.is(same->game) || self.game.equal(same->game)) &&
+               self.state.key() == same->state.key();
     });
     state.def("__hash__", [](const H& self) { return std::hash<std::string>{}(self.state.key()); });
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });

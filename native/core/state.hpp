@@ -48,7 +48,10 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   chance_outcomes(ChanceList&)     appends every outcome of a chance node with its probability
 //   sample_chance(Rng&) -> Action    the same draw without the list
 //   random_action(Rng&) -> Action    a uniform legal action without the list
+//   apply_random(Rng&)               applies random_action without numbering it
 //   is_legal(Action) -> bool         the same answer as a look into the list
+//   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
+//                                    rewarded by what it adds
 
 template <class S>
 void chance_outcomes(const S& state, ChanceList& outcomes) {
@@ -114,7 +117,11 @@ std::int64_t play_randomly(S& state, Rng& rng, ActionList& scratch) {
         if (player == kChance) {
             state.apply(sample_chance(state, rng));
         } else {
-            state.apply(random_action(state, rng, scratch));
+            if constexpr (requires { state.apply_random(rng); }) {
+                state.apply_random(rng);
+            } else {
+                state.apply(random_action(state, rng, scratch));
+            }
             ++length;
         }
     }

@@ -60,6 +60,7 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
             ActionList actions;
             state.legal_actions(actions);
             Action action;
+            [[maybe_unused]] const Rng before = rng;
             if (state.player() == kChance) {
                 CHECK(actions.empty());
                 action = sample_chance(state, rng);
@@ -80,7 +81,12 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
             state.observe(planes.data());
             S copy = state;
             CHECK(copy.key() == state.key());
-            copy.apply(action);
+            if constexpr (requires { copy.apply_random(rng); }) {
+                Rng same = before;
+                copy.apply_random(same);
+            } else {
+                copy.apply(action);
+            }
             state.apply(action);
             CHECK(copy.key() == state.key());
         }

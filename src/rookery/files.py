@@ -1,9 +1,12 @@
-"""Files that are written whole or not at all, and where caches are kept."""
+"""Files that are written whole or not at all, and the cache of what can be made again."""
 
 from __future__ import annotations
 
 import os
+import struct
+import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,8 +42,46 @@ def write_text(path: Path, text: str) -> None:
 
 
 def cache_folder() -> Path:
-    """Where what can be made again is kept: `$ROOKERY_CACHE`, else `rookery` in `$XDG_CACHE_HOME` or `~/.cache`."""
+    """The folder of the cache: `$ROOKERY_CACHE`, else `rookery` in `$XDG_CACHE_HOME` or `~/.cache`."""
     if own := os.environ.get("ROOKERY_CACHE"):
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "rookery"
+
+
+_HEADER = struct.Struct("<8s24sQI")  # magic, tag, size and checksum of the bytes
+_MAGIC = b"rookery1"
+
+
+def write_cache(name: str, tag: str, data: bytes) -> None:
+    """Keep bytes in the cache, compressed, under a name such as "tables/small.bin".
+
+    What cannot be written is made again next time.
+    """
+    header = _HEADER.pack(_MAGIC, tag.encode(), len(data), zlib.crc32(data))
+    try:
+        with replacing(cache_folder() / name) as file:
+            file.write(header + zlib.compress(data, 1))
+    except OSError as error:
+        print(f"rookery: {name} could not be kept in the cache: {error}", file=sys.stderr)
+
+
+def read_cache(name: str, tag: str, size: int) -> bytes | None:
+    """The bytes that `write_cache` kept, or None if they are missing or damaged and must be made again."""
+    path = cache_folder() / name
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        magic, found, length, checksum = _HEADER.unpack_from(content)
+        if (magic, found.rstrip(b"\0"), length) != (_MAGIC, tag.encode(), size):
+            raise ValueError("it holds something else")
+        reader = zlib.decompressobj()
+        data = reader.decompress(content[_HEADER.size :], size)
+        if len(data) != size or not reader.eof or reader.unused_data or zlib.crc32(data) != checksum:
+            raise ValueError("its checksum is wrong")
+    except (ValueError, struct.error, zlib.error) as error:
+        print(f"rookery: {path} is damaged ({error}) and will be made again", file=sys.stderr)
+        return None
+    return data

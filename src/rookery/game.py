@@ -8,16 +8,18 @@ five do.
 from __future__ import annotations
 
 import inspect
+import itertools
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from functools import cache, cached_property
+from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rookery import _native, draw
+from rookery import _native, draw, user_code
 
 CHANCE: int = _native.CHANCE
 """What `State.player` answers where the next step is drawn by chance."""
@@ -69,8 +71,21 @@ class State:
         raise NotImplementedError
 
     def returns(self) -> list[float]:
-        """One number a player once the game is over, zeros before. Two players' returns add up to zero."""
+        """One number per player once the game is over, zeros before. Two players' returns add up to zero."""
         raise NotImplementedError
+
+    def rewards(self) -> list[float]:
+        """The reward of the last step, one number per player. Over a game the rewards add up to the returns.
+
+        The default is for games that are decided at their end: zeros until then, and the returns there.
+        """
+        return self.returns()
+
+    def legal_mask(self) -> npt.NDArray[np.bool_]:
+        """Whether each action is legal for the player to move, `[num_actions]`."""
+        mask = np.zeros(self.game.num_actions, np.bool_)
+        mask[self.legal_actions()] = True
+        return mask
 
     def key(self) -> bytes:
         """Equal keys mean equal positions, and the other way round. How the position came about (score, move counters,
@@ -84,6 +99,13 @@ class State:
     def action_name(self, action: int) -> str:
         """The action in the notation players use."""
         return str(action)
+
+    def parse_action(self, text: str) -> int:
+        """The legal action, or possible chance outcome, that a text names; ValueError says what is accepted.
+
+        The default reads what `action_name` writes; case and spaces do not matter where that leaves no doubt.
+        """
+        return find_action(self, text, lambda action: [self.action_name(action)])
 
     def action_cells(self, action: int) -> list[int]:
         """The cells to touch, in order, to make this action on the drawn board."""
@@ -111,6 +133,84 @@ class State:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same position of equal games; how they came about does not matter."""
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.game == other.game and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        spec = user_code.spec_of(type(self))
+        return super().__reduce_ex__(protocol) if spec is None else (_blank_state, (spec,), self.__getstate__())
+
+
+def _blank_state(spec: str) -> State:
+    """A state of a user's file, without its attributes, which unpickling adds."""
+    kind = user_code.load_class(spec, "state", lambda found: issubclass(found, State))
+    blank: State = kind.__new__(kind)
+    return blank
+
+
+def describe(state: State) -> str:
+    """A state for programmers: the game, its variant or options unless they are the default, and the position."""
+    game = state.game
+    variant = game.variant
+    if variant is not None and variant == next(iter(game.variants)):
+        variant = None
+    elif variant is None and game.options:
+        variant = ", ".join(f"{name}={value!r}" for name, value in game.options.items())
+    return f"<{' '.join(filter(None, (game.name, variant)))}: {state}>"
+
+
+def replay(game: Game, start: str, actions: Sequence[int]) -> State:
+    """The state of a game after some actions from a start, both as written down when a state is pickled."""
+    state = game.parse_state(start)
+    for action in actions:
+        state.apply(action)
+    return state
+
+
+def choices(state: State) -> list[int]:
+    """What can be applied next: the legal actions, or the possible chance outcomes."""
+    return state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
+
+
+def find_action(state: State, text: str, forms: Callable[[int], Iterable[str]]) -> int:
+    """The one choice that a text names: by its `action_name`, or by a form of it, whatever the case and spaces."""
+    actions = choices(state)
+    for action in actions:
+        if text == state.action_name(action):
+            return action
+    wanted = _squeezed(text)
+    found = [action for action in actions if wanted in map(_squeezed, forms(action))]
+    if len(found) != 1:
+        raise no_such_action(state, text, found)
+    return found[0]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def no_such_action(state: State, text: str, meant: Sequence[int] = ()) -> ValueError:
+    """The error for a text that names no choice, or that may mean any of several."""
+    if meant:
+        names = " or ".join(state.action_name(action) for action in meant)
+        return ValueError(f"{text[:80]!r} may mean {names}: write it in full")
+    actions = choices(state)
+    if not actions:
+        return ValueError(f"{text[:80]!r} is not possible: the game is over")
+    names = ", ".join(state.action_name(action) for action in itertools.islice(actions, 5))
+    more = f" and {len(actions) - 5} more" if len(actions) > 5 else ""
+    kind = "a possible outcome" if state.player() == CHANCE else "a legal move"
+    return ValueError(f"{text[:80]!r} is not {kind} in {str(state)[:200]}; expected one of {names}{more}")
 
 
 StateClass = TypeVar("StateClass", bound=type)
@@ -190,15 +290,19 @@ class RandomGames:
 
 
 class Game:
-    """The rules of one variant. A game in Python sets the four attributes and writes the first two methods."""
+    """The rules of one variant. A game in Python sets the four attributes and writes the first two methods.
+
+    A game is a value: games of one class with the same options are equal, and a game travels to other processes as its
+    class and its options.
+    """
 
     name: str
     players: int
     num_actions: int
-    """Action ids are 0 to num_actions - 1; where rules need it they are sparse."""
+    """Action ids are 0 to num_actions - 1."""
     observation_shape: tuple[int, ...]
     options: dict[str, Any]
-    """The arguments of the constructor, by name."""
+    """The arguments of the constructor that are not its defaults."""
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named sets of constructor options; the first is the default."""
     sides: ClassVar[tuple[str, str]] = ("First player", "Second player")
@@ -214,26 +318,18 @@ class Game:
     puzzle_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that `puzzle` knows, from easy to hard."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        game = super().__new__(cls)
+        object.__setattr__(game, "options", _given_options(cls, args, kwargs))  # a game may be a frozen dataclass
+        return game
+
+    def __init__(self) -> None:
+        """A game has no options unless its class takes some."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if not cls.title and "name" in vars(cls):
             cls.title = cls.name.replace("-", " ").title()
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Game:
-        game = super().__new__(cls)
-        bound = inspect.signature(cls.__init__).bind(game, *args, **kwargs)
-        bound.apply_defaults()
-        game.options = {
-            name: value for name, value in list(bound.arguments.items())[1:] if name not in ("args", "kwargs")
-        }
-        return game
-
-    @property
-    def variant(self) -> str | None:
-        for name, options in self.variants.items():
-            if type(self)(**options).options == self.options:
-                return name
-        return None
 
     @classmethod
     def variant_options(cls, variant: str | None) -> dict[str, Any]:
@@ -245,6 +341,35 @@ class Game:
             raise ValueError(f"unknown variant {variant!r} of {cls.name}; known variants: {known}")
         return dict(cls.variants[variant])
 
+    @cached_property
+    def variant(self) -> str | None:
+        """The name of the variant that has the options of this game, if there is one."""
+        for name, options in self.variants.items():
+            if _given_options(type(self), (), options) == self.options:
+                return name
+        return None
+
+    def _value(self) -> tuple[object, ...]:
+        return (type(self), *((name, _hashable(value)) for name, value in sorted(self.options.items())))
+
+    def __eq__(self, other: object) -> bool:
+        return self._value() == other._value() if isinstance(other, Game) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._value())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, (user_code.spec_of(type(self)) or type(self), self.options)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
     def initial_state(self) -> State:
         """The position every game of this variant starts from."""
         raise NotImplementedError
@@ -254,7 +379,7 @@ class Game:
         raise NotImplementedError
 
     def random_start(self, rng: random.Random) -> State:
-        """A position to start from, drawn at random where the game has many: puzzles, endgames."""
+        """A position to start from, drawn at random where the game has many."""
         return self.initial_state()
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
@@ -280,12 +405,8 @@ class Game:
         state = self.parse_state(lines[0])
         start, actions = str(state), []
         for line in lines[1:-1]:
-            legal = state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
-            named = {state.action_name(action): action for action in legal}
-            if line not in named:
-                raise ValueError(f"{line[:80]!r} is not a legal action in {state}")
-            state.apply(named[line])
-            actions.append(named[line])
+            actions.append(state.parse_action(line))
+            state.apply(actions[-1])
         if lines[-1] != str(state):
             raise ValueError(f"the game leads to {state}, and its last line says {lines[-1][:80]!r}")
         return start, actions
@@ -311,6 +432,41 @@ class Game:
         begin = time.perf_counter()
         lengths, returns = native(start or self.initial_state()).random_games(games, seed, threads)
         return RandomGames(lengths, returns, time.perf_counter() - begin)
+
+
+@cache
+def _signature(cls: type[Game]) -> inspect.Signature:
+    return inspect.signature(cls.__init__)
+
+
+def _given_options(cls: type[Game], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a game's constructor by name, without those that are its defaults."""
+    signature = _signature(cls)
+    options = signature.bind(None, *args, **kwargs).arguments
+    del options[next(iter(signature.parameters))]  # self
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            options |= options.pop(name, {})
+        elif name in options and _hashable(options[name]) == _hashable(parameter.default):
+            del options[name]
+    # A view of a mapping cannot be pickled.
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in options.items()}
+
+
+def _hashable(value: Any) -> Any:
+    """A hashable stand-in for an option, equal for equal options; the order of a mapping counts."""
+    if isinstance(value, Mapping):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return value
+
+
+def rebuild(kind: type[Game] | str, options: Mapping[str, Any]) -> Game:
+    """A game from its class, or where a user's file has it, and its options: how games are pickled."""
+    if isinstance(kind, str):
+        kind = user_code.load_class(kind, "game", lambda found: issubclass(found, Game))
+    return kind(**options)
 
 
 class NativeGame(Game):

@@ -20,6 +20,8 @@ from rookery.agents import Agent
 from rookery.game import Game, State
 from rookery.run import Row, Run
 
+Kind = Literal["exact", "search", "learn"]
+
 
 @dataclass(frozen=True)
 class NoSettings:
@@ -62,7 +64,7 @@ class Method:
     """
 
     name: str
-    kind: Literal["exact", "search", "learn"]
+    kind: Kind
     game: str | None = None
     """The only game it is for, by name; None for any game it fits."""
     module: str = ""
@@ -107,7 +109,7 @@ class Method:
 
     def default_settings(self, game: Game) -> Any:
         """The settings to train a game with, if nothing else is said."""
-        module = self.imported() if self.module else None
+        module: Any = self.imported() if self.module else None
         return module.default_settings(game) if hasattr(module, "default_settings") else self.Settings()
 
     @property
@@ -231,7 +233,7 @@ def of(what: str) -> str:
 def suggestion(name: str, known: typing.Iterable[str], what: str) -> str:
     """What to say after an unknown name: the near miss if there is one, else all that is known."""
     known = list(known)
-    near = get_close_matches(name, known, 1, 0.6)
+    near = get_close_matches(name, known, 1, 0.65)
     return f"; did you mean {near[0]!r}?" if near else f"; known {what}: {', '.join(known) or 'none'}"
 
 
@@ -277,6 +279,15 @@ def _number(kind: type, value: Any, what: str) -> int | float:
     if abs(whole) >= 2**63:
         raise ValueError(f"{what} must be below 2^63, not {str(value)[:40]}")
     return whole
+
+
+def check_numbers(settings: Any) -> None:
+    """Raise ValueError if a whole number is beyond what any method can work with."""
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        most = 4096 if f.name == "threads" else 10**15 if f.metadata.get("duration") else 10**9
+        if isinstance(value, int) and abs(value) > most:
+            raise ValueError(f"{f.name} must be at most {most:,}, and is {value}")
 
 
 def check_at_least(settings: Any, low: float, *names: str) -> None:

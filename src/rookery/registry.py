@@ -94,7 +94,7 @@ def load(name: str | Game, variant: str | None = None, **options: Any) -> Game:
     if isinstance(name, Game):
         return name
     if user_code.is_user_code(name):
-        kind = user_code.load_class(name, "game", _is_game)
+        kind: type[Game] = user_code.load_class(name, "game", _is_game)
     elif name in GAMES:
         kind = GAMES[name]
     else:
@@ -124,22 +124,30 @@ def _installed() -> None:
             register(entry.load())
 
 
-def methods(game: Game) -> dict[str, Method]:
-    """The methods that fit a game, by name. A game's own method takes the place of a generic one of the same name."""
+def _known(game: Game) -> dict[str, Method]:
+    """Every method that may fit a game. A game's own method takes the place of a generic one of the same name."""
     _installed()
     package = type(game).__module__.rpartition(".")[0]
     own = _shipped(package) if package.startswith(f"{games.__name__}.") else {}
     generic = _shipped("rookery.search") | _shipped("rookery.learn") | _shipped("rookery.exact")
-    everything = generic | _METHODS.get(None, {}) | own | _METHODS.get(game.name, {})
-    return {name: method for name, method in everything.items() if method.misfit(game) is None}
+    return generic | _METHODS.get(None, {}) | own | _METHODS.get(game.name, {})
 
 
-def method(name: str, game: Game) -> Method:
-    """A method by name; ValueError if it is unknown or does not fit the game."""
-    known = methods(game)
-    if name in known:
-        return known[name]
-    raise ValueError(f"unknown method {name!r} for {game.name}{suggestion(name, known, 'methods')}")
+def methods(game: Game) -> dict[str, Method]:
+    """The methods that fit a game, by name."""
+    return {name: method for name, method in _known(game).items() if method.misfit(game) is None}
+
+
+def method(name: str, game: Game, kind: str = "method") -> Method:
+    """A method by name; ValueError if it is unknown or does not fit the game. `kind` is what the error calls it."""
+    known = _known(game)
+    if name not in known:
+        fitting = learners(game) if kind == "learner" else methods(game)
+        raise ValueError(f"unknown {kind} {name!r} for {game.name}{suggestion(name, fitting, f'{kind}s')}")
+    if reason := known[name].misfit(game):
+        where = f"{game.name} {game.variant}" if game.variant else game.name
+        raise ValueError(f"{name} does not fit {where}: it {reason}")
+    return known[name]
 
 
 def learners(game: Game) -> dict[str, Method]:
@@ -278,8 +286,8 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
     name = str(name)
     if game is not None:
         base, settings = split_name(name)
-        if base in (known := methods(game)):
-            return _from_method(known[base], game, settings, path)
+        if base in _known(game):
+            return _from_method(method(base, game, "agent"), game, settings, path)
     if (Path(name) / INFO).is_file():
         run = Run.open(name)
         game = game or _game_of(run)
@@ -287,9 +295,9 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
     spec, _, rest = name.rpartition(":") if re.search(r":[a-z_]+=", name) else (name, "", "")
     if user_code.is_user_code(spec):
         kind = user_code.load_class(spec, "agent", lambda kind: callable(getattr(kind, "choose", None)))
-        settings = {key: _plain(value) for key, value in split_name(f"x:{rest}")[1].items()}
+        given = {key: _plain(value) for key, value in split_name(f"x:{rest}")[1].items()}
         try:
-            return as_agent(user_code.new(kind, game=game, **settings))
+            return as_agent(user_code.new(kind, game=game, **given))
         except TypeError as error:
             raise ValueError(f"{spec} cannot be made with the settings {rest!r}: {error}") from None
     if game is None:
@@ -299,11 +307,15 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
 
 def _from_method(method: Method, game: Game, settings: dict[str, str], path: Path | str | None) -> Agent:
     settings = dict(settings)
-    given = settings.pop("path", None) or path
+    given = settings.pop("path", path)
+    if given == "":
+        raise ValueError(f"the path of the agent {method.name!r} is empty")
     if given is not None and "path" in (field for field in getattr(method.Options, "__dataclass_fields__", {})):
         settings["path"] = str(given)
         given = None
     options = filled(method.Options, settings, what=f"the agent {method.name!r}")
+    if given is not None and method.kind != "learn" and not method.trained_by:
+        raise ValueError(f"the agent {method.name!r} is not trained, and takes no path: {str(given)[:80]!r}")
     if given is None and method.kind == "learn" and (reason := method.unready(game)):
         raise ValueError(
             f"{method.name} {reason}; train it with `rookery train {game.name} {method.name}` and name the folder as "

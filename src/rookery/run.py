@@ -23,7 +23,7 @@ from dataclasses import MISSING, asdict, field, fields, is_dataclass
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -103,18 +103,19 @@ class Run:
     def create(
         cls, folder: Path | str, game: Game, method: str, settings: Any, seed: int, *, resume: bool = False,
         command: str = "",
-    ) -> Run:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A new run, or with `resume` the one in the folder, whose settings must be the same but for durations."""
         folder = Path(folder)
-        info = {
+        info: Info = {
             "game": game.name, "variant": game.variant, "options": game.options, "method": method,
             "settings": as_json(settings), "seed": seed, "version": version("rookery"), "command": command,
             "state": "running", "figures": {}, "started": time.time(), "seconds": 0.0, "process": os.getpid(),
         }  # fmt: skip
-        if (folder / INFO).exists():
+        before = cls.open(folder) if (folder / INFO).exists() else None
+        if before is not None and (before.rows or before.checkpoint_path.exists() or before.state == "running"):
             if not resume:
                 raise ValueError(f"{folder} already holds a run; resume it, or choose another folder")
-            was = cls.open(folder).info
+            was = before.info
             free = {f.name for f in fields(settings) if f.metadata.get("duration")}
             for name in ("game", "options", "method", "seed"):
                 if was[name] != info[name]:
@@ -129,7 +130,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: Path | str) -> Run:
+    def open(cls, folder: Path | str) -> Self:
         """The run in a folder, to look at and to load an agent from."""
         folder = Path(folder)
         try:

@@ -6,6 +6,8 @@ check_game(MyGame())
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from xml.etree import ElementTree
 
@@ -24,12 +26,16 @@ def check_game(game: Game, games: int = 10, seed: int = 0, max_length: int = 100
     seen: dict[bytes, tuple[str, list[int]]] = {}
     for number in range(games):
         state = game.initial_state() if number % 2 == 0 else game.random_start(rng)
-        for _ in range(max_length):
+        rewards = np.zeros(game.players)
+        for step in range(max_length):
             _check_state(game, state, rng)
             _check_key(state, seen)
             if state.player() == TERMINAL:
+                assert step == 0 or np.allclose(rewards, state.returns()), "the rewards must add up to the returns"
                 break
             state.apply(_random_step(state, rng))
+            rewards += state.rewards()
+        _check_values(game, state)
     _check_batches(game)
 
 
@@ -38,6 +44,24 @@ def _check_attributes(game: Game) -> None:
     assert game.players in (1, 2), "a game has 1 or 2 players"
     assert game.num_actions > 0, "num_actions must be positive"
     assert isinstance(game.observation_shape, tuple), "observation_shape must be a tuple"
+
+
+def _check_values(game: Game, state: State) -> None:
+    """Check that a game and a state are equal to their copies, also those that come from another process."""
+    copies = [copy.copy(state), copy.deepcopy(state), state.clone()]
+    # A class inside a function has no name by which another process could find it.
+    if "<locals>" not in type(game).__qualname__ + type(state).__qualname__:
+        assert pickle.loads(pickle.dumps(game)) == game, "a pickled game must equal its original"
+        copies.append(pickle.loads(pickle.dumps(state)))
+    for other in copies:
+        assert other is not state, "a copy must be another object"
+        assert other == state, f"a copy must equal its original: {other} and {state}"
+        assert hash(other) == hash(state), "equal states must have equal hashes"
+        assert hash(other.game) == hash(game), "equal games must have equal hashes"
+        assert (str(other), other.player(), other.returns()) == (str(state), state.player(), state.returns())
+    assert state != object(), "a state equals other states only"
+    for value in (game, state):
+        assert " object at 0x" not in repr(value), "repr() must say which game or position it is"
 
 
 def _random_step(state: State, rng: random.Random) -> int:
@@ -62,9 +86,17 @@ def _check_state(game: Game, state: State, rng: random.Random) -> None:
     assert all(0 <= a < game.num_actions for a in actions), "an action id is out of range"
     names = [state.action_name(a) for a in actions]
     assert len(set(names)) == len(names), f"two actions have one name in {state}"
+    assert all(state.parse_action(state.action_name(a)) == a for a in rng.sample(actions, min(5, len(actions)))), (
+        f"parse_action must read what action_name writes in {state}"
+    )
+    mask = state.legal_mask()
+    assert mask.shape == (game.num_actions,), "legal_mask() has one entry per action"
+    assert mask.dtype == np.bool_, "legal_mask() is an array of bools"
+    assert np.flatnonzero(mask).tolist() == sorted(actions), "legal_mask() must mark the legal actions"
+    assert len(state.rewards()) == game.players, "rewards() gives one number per player"
     assert all(cell >= 0 for a in actions for cell in state.action_cells(a)), "cells are numbered from 0"
     returns = state.returns()
-    assert len(returns) == game.players, "returns() gives one number a player"
+    assert len(returns) == game.players, "returns() gives one number per player"
     if player != TERMINAL:
         assert not any(returns), "returns() are zeros before the end"
     elif game.players == 2:

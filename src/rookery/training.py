@@ -19,9 +19,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.method import Method, filled, suggestion
+from rookery.method import Method, check_numbers, filled, suggestion
 from rookery.progress import console
-from rookery.registry import agent, learners, load
+from rookery.registry import agent, learners, load, method
 from rookery.run import Row, Run
 
 
@@ -42,10 +42,10 @@ def default_folder(game: Game, method: str) -> Path:
 
 def learner(game: Game, name: str) -> Method:
     """A method that can be trained on a game."""
-    known = learners(game)
-    if name not in known:
-        raise ValueError(f"unknown learner {name!r} for {game.name}{suggestion(name, known, 'learners')}")
-    return known[name]
+    found = method(name, game, "learner")
+    if found.kind != "learn":
+        raise ValueError(f"{name} does not learn{suggestion(name, learners(game), 'learners')}")
+    return found
 
 
 def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str | None = None) -> Any:
@@ -79,6 +79,7 @@ def train(
     rules = load(game)
     chosen = learner(rules, method) if isinstance(method, str) else method
     settings = settings_for(rules, chosen, given, preset) if settings is None else settings
+    check_numbers(settings)
     folder = Path(out) if out is not None else default_folder(rules, chosen.name)
     command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
     run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)

@@ -110,7 +110,14 @@ def loaded_files() -> list[str]:
     return [str(module.__file__) for name, module in list(sys.modules.items()) if name.startswith(_PREFIX)]
 
 
-def new(kind: type, **given: Any) -> Any:
-    """An instance of a class, with those of the given keywords that its constructor takes."""
-    takes = inspect.signature(kind).parameters
-    return kind(**{name: value for name, value in given.items() if name in takes})
+def spec_of(kind: type) -> str | None:
+    """How to name a class of a user's file so that another process finds it; None for other classes."""
+    if not kind.__module__.startswith(_PREFIX):
+        return None
+    return f"{sys.modules[kind.__module__].__file__}:{kind.__qualname__}"
+
+
+def new(kind: type, game: Any, **settings: Any) -> Any:
+    """An instance of a user's class with its settings, and with the game if its constructor takes one."""
+    given = {"game": game} if "game" in inspect.signature(kind).parameters else {}
+    return kind(**given, **settings)

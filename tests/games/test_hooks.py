@@ -62,7 +62,7 @@ def test_a_record_that_was_cut_is_refused() -> None:
     lines = game.record(start, actions, ["me"]).text.splitlines()
     with pytest.raises(ValueError, match="the game leads to"):
         game.parse_record("\n".join([*lines[:-2], lines[-1]]))
-    with pytest.raises(ValueError, match="is not a legal action"):
+    with pytest.raises(ValueError, match="is not a legal move"):
         game.parse_record("\n".join([*lines[:2], "9x9@r1c1", *lines[2:]]))
 
 

@@ -94,7 +94,7 @@ def test_other_games_of_one_player(game: Game) -> None:
 
 
 def test_not_for_two_players() -> None:
-    with pytest.raises(ValueError, match="unknown agent 'nrpa' for checkers"):
+    with pytest.raises(ValueError, match="nrpa does not fit checkers standard: it needs a game for one player"):
         load_agent("nrpa", rookery.load("checkers"))
 
 

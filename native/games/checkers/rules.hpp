@@ -22,7 +22,6 @@ using Squares = std::uint32_t;  // a set of squares, one bit each
 inline constexpr int kBlack = 0;
 inline constexpr int kWhite = 1;
 inline constexpr int kMaxPieces = 12;  // a side
-inline constexpr int kMaxJumps = 9;    // the squares a piece can jump over from its squares form a 3x3 grid
 
 // Directions. A man of player p has 2p and 2p + 1, a king all four. The opposite of d is 3 - d.
 enum Direction { kDownLeft, kDownRight, kUpLeft, kUpRight };
@@ -69,15 +68,69 @@ inline constexpr auto kNeighbours = [] {
     return table;
 }();
 
-// An action is a whole move. A step is from + 32 * direction. A capture is kFirstCapture + from + 32 * path, where
-// `path` numbers the sequences of directions: the shorter first, those of equal length as numbers in base 4 with the
-// first jump as the leading digit. So a path extended by a jump is 4 * (path + 1) + direction, and -1 is the path of no
-// jumps. Few of these numbers are ever legal.
-inline constexpr Action kFirstCapture = 128;
-inline constexpr Action kPaths = ((1 << 2 * (kMaxJumps + 1)) - 4) / 3;  // sequences of 1 to 9 directions
-inline constexpr Action kNumActions = kFirstCapture + 32 * kPaths;
+// An action is a whole move. The actions are numbered densely: first the steps, ordered by direction and then by the
+// square they start from, then the captures, which are the paths of a king that take no piece twice. Captures are ordered
+// by their number of jumps, then by their directions, then by the square they start from.
+inline constexpr Action kFirstCapture = 98;
+inline constexpr Action kNumActions = 1426;
 
-constexpr Action extend(Action path, int direction) { return 4 * (path + 1) + direction; }
+// What an action does in every position where it is legal. Captures form a trie: one is another extended by a jump.
+struct Track {
+    Squares start = 0, end = 0, captured = 0;
+    std::uint8_t direction = 0;  // of the step, or of the last jump
+    std::int16_t shorter = 0;    // the capture without its last jump; 0 for a single jump
+    std::array<std::int16_t, 4> longer{};  // the capture extended by a jump in each direction; 0 where there is none
+
+    int from() const { return std::countr_zero(start); }
+};
+
+struct ActionTables {
+    std::array<Track, kNumActions> tracks{};
+    // By from + 32 * direction; 0 where the board ends.
+    std::array<std::uint8_t, 128> steps{};
+    std::array<std::int16_t, 128> jumps{};
+    int count = 0;
+};
+
+inline constexpr ActionTables kActionTables = [] {
+    ActionTables t;
+    for (int i = 0; i < 128; ++i) {
+        const Squares next = kNeighbours[i % 32][i / 32].next;
+        if (!next) continue;
+        t.steps[i] = static_cast<std::uint8_t>(t.count);
+        t.tracks[t.count++] = {Squares(1) << i % 32, next, 0, static_cast<std::uint8_t>(i / 32)};
+    }
+    // Runs of captures with the same directions, in the order of those; `first[i]` to `first[i + 1]`.
+    std::array<int, kNumActions> first{};
+    int runs = 0;
+    const auto add = [&](const Track& track, int direction, int shorter) -> std::int16_t {
+        const int square = std::countr_zero(track.end);
+        const Neighbours& jump = kNeighbours[square][direction];
+        if (!jump.beyond || jump.next & track.captured) return 0;
+        t.tracks[t.count] = {track.start, jump.beyond, track.captured | jump.next, static_cast<std::uint8_t>(direction),
+                             static_cast<std::int16_t>(shorter)};
+        return static_cast<std::int16_t>(t.count++);
+    };
+    for (int i = 0; i < 128; ++i) {
+        if (i % 32 == 0) first[runs++] = t.count;
+        const Squares from = Squares(1) << i % 32;
+        t.jumps[i] = add({from, from}, i / 32, 0);
+    }
+    first[runs] = t.count;
+    for (int run = 0; run < runs; ++run) {
+        for (int direction = 0; direction < 4; ++direction) {
+            for (int i = first[run]; i < first[run + 1]; ++i) {
+                t.tracks[i].longer[direction] = add(t.tracks[i], direction, i);
+            }
+            if (t.count > first[runs]) first[++runs] = t.count;
+        }
+    }
+    return t;
+}();
+static_assert(kActionTables.count == kNumActions && kActionTables.jumps[1] == kFirstCapture);
+
+// The action must be in range.
+inline const Track& track(Action action) { return kActionTables.tracks[action]; }
 
 // A move as the squares it visits, first to last, and the squares it jumps over.
 struct Move {
@@ -85,60 +138,42 @@ struct Move {
     std::vector<int> captured;
 };
 
-// The directions of a capture in order; returns their number. Any action gives at most 16.
-inline int decode_path(Action action, std::array<std::uint8_t, 16>& directions) {
-    std::array<std::uint8_t, 16> reversed{};
-    int jumps = 0;
-    for (Action path = (action - kFirstCapture) >> 5; path >= 0 && jumps < 16; path = (path >> 2) - 1) {
-        reversed[jumps++] = path & 3;
-    }
-    for (int i = 0; i < jumps; ++i) directions[i] = reversed[jumps - 1 - i];
-    return jumps;
-}
-
 inline Move decode(Action action) {
-    if (action < 0 || action >= kNumActions) throw std::invalid_argument("actions are 0 to 11184895");
+    if (action < 0 || action >= kNumActions) throw std::invalid_argument("actions are 0 to 1425");
     Move move;
-    int square = action & 31;
-    move.path.push_back(square);
-    const auto leaves = [] { throw std::invalid_argument("the action leaves the board"); };
-    if (action < kFirstCapture) {
-        const Squares next = kNeighbours[square][action >> 5].next;
-        if (!next) leaves();
-        move.path.push_back(std::countr_zero(next));
-        return move;
+    const auto& tracks = kActionTables.tracks;
+    move.path.push_back(std::countr_zero(tracks[action].end));
+    for (Action a = action; a >= kFirstCapture; a = tracks[a].shorter) {
+        const Track& before = tracks[tracks[a].shorter];
+        move.captured.push_back(std::countr_zero(tracks[a].captured ^ before.captured));
+        if (tracks[a].shorter) move.path.push_back(std::countr_zero(before.end));
     }
-    std::array<std::uint8_t, 16> directions;
-    const int jumps = decode_path(action, directions);
-    for (int i = 0; i < jumps; ++i) {
-        const Neighbours& jump = kNeighbours[square][directions[i]];
-        if (!jump.beyond) leaves();
-        move.captured.push_back(std::countr_zero(jump.next));
-        square = jump.beyond_square;
-        move.path.push_back(square);
-    }
+    move.path.push_back(tracks[action].from());
+    std::reverse(move.path.begin(), move.path.end());
+    std::reverse(move.captured.begin(), move.captured.end());
     return move;
 }
 
 // The action that visits these squares: two neighbouring ones for a step, else every landing of a capture.
 inline Action encode(const std::vector<int>& path) {
-    if (path.size() < 2 || path.size() > kMaxJumps + 1) {
-        throw std::invalid_argument("a move visits 2 to 10 squares, its start among them");
-    }
     for (const int square : path) {
         if (square < 0 || square > 31) throw std::invalid_argument("squares are 1 to 32");
     }
+    if (path.size() < 2) throw std::invalid_argument("a move visits two squares at least, its start among them");
     for (int direction = 0; path.size() == 2 && direction < 4; ++direction) {
-        if (kNeighbours[path[0]][direction].next == Squares(1) << path[1]) return path[0] + 32 * direction;
+        if (kNeighbours[path[0]][direction].next == Squares(1) << path[1]) {
+            return kActionTables.steps[path[0] + 32 * direction];
+        }
     }
-    Action numeral = -1;
+    Action action = 0;
     for (std::size_t i = 1; i < path.size(); ++i) {
         int direction = 0;
         while (direction < 4 && kNeighbours[path[i - 1]][direction].beyond != Squares(1) << path[i]) ++direction;
         if (direction == 4) throw std::invalid_argument("a move is one diagonal step, or jumps two squares diagonally");
-        numeral = extend(numeral, direction);
+        action = i == 1 ? kActionTables.jumps[path[0] + 32 * direction] : track(action).longer[direction];
+        if (!action) throw std::invalid_argument("a capture takes no piece twice");
     }
-    return kFirstCapture + path[0] + 32 * numeral;
+    return action;
 }
 
 struct Position {
@@ -194,9 +229,10 @@ struct Starts {
 
     bool any() const { return (down | up) != 0; }
     int count() const { return popcount(down) + popcount(up); }
-    Action nth(int n) const {
+    // The n-th step; for starts that are no captures.
+    Action nth_step(int n) const {
         const int in_down = popcount(down);
-        return n < in_down ? nth_bit(down, n) : 64 + nth_bit(up, n - in_down);
+        return kActionTables.steps[n < in_down ? nth_bit(down, n) : 64 + nth_bit(up, n - in_down)];
     }
 };
 
@@ -216,11 +252,12 @@ inline Starts find_starts(const Position& p) {
     return {down & join(down_left, down_right), up & join(up_left, up_right), false};
 }
 
-// Calls visit(path) for every way to carry a capture to its end. `empty` includes the square the piece started from,
-// so it may come back to it; a piece once jumped is no longer in `other`, so it is not jumped again. (Whether it stays
-// on the board until the end of the move does not matter: a chain never lands on squares of the kind it jumps over.)
+// Calls visit(action) for every way to carry a capture, which is `action` so far, to its end. `empty` includes the
+// square the piece started from, so it may come back to it; a piece once jumped is no longer in `other`, so it is not
+// jumped again. (Whether it stays on the board until the end of the move does not matter: a chain never lands on squares
+// of the kind it jumps over.)
 template <class Visit>
-void complete_capture(Squares other, Squares empty, int square, int first_direction, int last_direction, Action path,
+void complete_capture(Squares other, Squares empty, int square, int first_direction, int last_direction, Action action,
                       Visit& visit) {
     bool complete = true;
     for (int direction = first_direction; direction <= last_direction; ++direction) {
@@ -228,9 +265,9 @@ void complete_capture(Squares other, Squares empty, int square, int first_direct
         if (!(jump.next & other) || !(jump.beyond & empty)) continue;
         complete = false;
         complete_capture(other ^ jump.next, empty, jump.beyond_square, first_direction, last_direction,
-                         extend(path, direction), visit);
+                         track(action).longer[direction], visit);
     }
-    if (complete) visit(path);
+    if (complete) visit(action);
 }
 
 // Calls visit(action) for every legal action. A man that reaches the king row has no forward jump left, so it stops.
@@ -238,44 +275,25 @@ template <class Visit>
 void for_each_action(const Position& p, const Starts& starts, Visit&& visit) {
     for (int half = 0; half < 2; ++half) {
         for (std::uint64_t bits = half ? starts.up : starts.down; bits; bits &= bits - 1) {
-            const Action start = 64 * half + lowest_bit(bits);
+            const int start = 64 * half + lowest_bit(bits);
             if (!starts.captures) {
-                visit(start);
+                visit(kActionTables.steps[start]);
                 continue;
             }
             const int from = start & 31, direction = start >> 5;
             const Squares piece = Squares(1) << from;
             const bool king = p.kings & piece;
             const Neighbours& jump = kNeighbours[from][direction];
-            auto done = [&](Action path) { visit(kFirstCapture + from + 32 * path); };
             complete_capture(p.other() ^ jump.next, p.empty() | piece, jump.beyond_square, king ? 0 : 2 * p.side,
-                             king ? 3 : 2 * p.side + 1, direction, done);
+                             king ? 3 : 2 * p.side + 1, kActionTables.jumps[start], visit);
         }
     }
 }
 
 // The position after a legal action.
 inline Position play(const Position& p, Action action) {
-    const int from = action & 31;
-    const Squares start = Squares(1) << from;
-    Squares end, captured = 0;
-    if (action < kFirstCapture) {
-        end = kNeighbours[from][action >> 5 & 3].next;
-    } else if (action < kFirstCapture + 32 * 4) {
-        const Neighbours& jump = kNeighbours[from][(action - kFirstCapture) >> 5];
-        end = jump.beyond;
-        captured = jump.next;
-    } else {
-        std::array<std::uint8_t, 16> directions;
-        const int jumps = decode_path(action, directions);
-        int square = from;
-        for (int i = 0; i < jumps; ++i) {
-            const Neighbours& jump = kNeighbours[square][directions[i]];
-            captured |= jump.next;
-            square = jump.beyond_square;
-        }
-        end = Squares(1) << square;
-    }
+    const Track& t = track(action);
+    const Squares start = t.start, end = t.end, captured = t.captured;
     Position next = p;
     next.pieces[p.side] = (p.own() & ~start) | end;
     next.pieces[1 - p.side] &= ~captured;
@@ -354,7 +372,7 @@ public:
     }
 
     Action random_action(Rng& rng) const {
-        if (!starts_.captures) return starts_.nth(static_cast<int>(rng.below(starts_.count())));
+        if (!starts_.captures) return starts_.nth_step(static_cast<int>(rng.below(starts_.count())));
         std::array<Action, 16> first;
         std::uint32_t n = 0;
         for_each_action(position_, starts_, [&](Action action) {
@@ -372,7 +390,7 @@ public:
     }
 
     void apply(Action action) {
-        const bool reversible = action < kFirstCapture && (position_.kings >> (action & 31) & 1);
+        const bool reversible = action < kFirstCapture && (position_.kings & track(action).start);
         if (reversible) {
             if (rules_->repetition()) earlier_.push_back(position_);
             ++reversible_plies_;

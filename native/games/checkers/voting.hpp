@@ -21,17 +21,14 @@ namespace rookery::checkers {
 using Pattern = std::uint32_t;
 
 inline Pattern pattern_of(const Position& p, Action action) {
-    if (action < checkers::kFirstCapture) return static_cast<Pattern>(action >> 5);
-    std::array<std::uint8_t, 16> directions;
-    const int jumps = checkers::decode_path(action, directions);
-    Pattern pattern = 1;
-    int square = action & 31;
-    for (int i = 0; i < jumps; ++i) {
-        const checkers::Neighbours& jump = checkers::kNeighbours[square][directions[i]];
-        pattern = pattern << 3 | directions[i] << 1 | ((jump.next & p.kings) != 0);
-        square = jump.beyond_square;
+    if (action < kFirstCapture) return track(action).direction;
+    Pattern pattern = 0;
+    int bits = 0;
+    for (Action a = action; a >= kFirstCapture; a = track(a).shorter, bits += 3) {
+        const Squares jumped = track(a).captured ^ track(track(a).shorter).captured;
+        pattern |= Pattern(track(a).direction << 1 | ((jumped & p.kings) != 0)) << bits;
     }
-    return pattern;
+    return pattern | Pattern(1) << bits;
 }
 
 // Ways to look at a position that change nothing about how pieces move. The mirror image of a board is no board, its dark
@@ -185,7 +182,7 @@ public:
                 return;
             }
             const Tally& tally = found->second;
-            const int from = action & 31;
+            const int from = track(action).from();
             const int base = kNoOffset - kPlaces[kAsIs][from];
             double sum = tally.light[from];
             for (int square = 0; square < 32; ++square) {
@@ -209,7 +206,7 @@ private:
                 const bool rotated = symmetry & kRotated;
                 Tally& tally = tallies[key(transform(pattern, symmetry), rotated ? 1 - p.side : p.side)];
                 const auto& places = kPlaces[symmetry];
-                const int from = places[action & 31];
+                const int from = places[track(action).from()];
                 ++tally.votes;
                 tally.starts[from] += q;
                 for (int square = 0; square < 32; ++square) {
@@ -229,7 +226,7 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
                                                                        std::size_t most, int threads) {
     check_symmetries(symmetries);
     const Pattern wanted = pattern_of(p, action);
-    const int from = action & 31;
+    const int from = track(action).from();
     std::array<std::uint8_t, kOffsets> here;  // contents by offset from the action's start
     here.fill(0xff);
     const Contents contents = contents_of(p);
@@ -261,7 +258,7 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
                 for (int symmetry = 0; symmetry < symmetries; ++symmetry) {
                     const std::uint32_t side = symmetry & kRotated ? 1 - prior.side : prior.side;
                     if (side != p.side || transform(pattern, symmetry) != wanted) continue;
-                    const int equal = matching(contents_of(prior), equivalent & 31, symmetry);
+                    const int equal = matching(contents_of(prior), track(equivalent).from(), symmetry);
                     keep(parts[block][q < 0], {q * (equal / 64.0), q, equal, row, equivalent, symmetry});
                 }
             });

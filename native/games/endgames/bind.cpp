@@ -38,7 +38,7 @@ ROOKERY_BIND(endgames, 0) {
         "san",
         [](const H& self, Action action) {
             if (!self.state.is_legal(action)) throw nb::value_error("only legal actions have a name");
-            return endgames::san(self.state.position(), action);
+            return endgames::san(self.state.position(), endgames::move_of(action));
         },
         "action"_a, "A legal action in standard algebraic notation.");
     state.def_prop_ro("letters", [](const H& self) { return endgames::letters(self.state.position()); },
@@ -51,6 +51,14 @@ ROOKERY_BIND(endgames, 0) {
                       "The number of the move; it grows after Black's.");
     state.def_prop_ro("ending", [](const H& self) { return ending_name(self.state.ending()); },
                       "Why the game is over, or None while it goes on.");
+    m.def(
+        "decode",
+        [](Action action) {
+            if (action < 0 || action >= endgames::kNumActions) throw nb::value_error("actions are 0 to 1855");
+            const endgames::Move move = endgames::move_of(action);
+            return std::make_tuple(move.from(), move.to(), move.promotion());
+        },
+        "action"_a, "(from, to, promotion) with promotion 0 for none, then N, B, R, Q.");
     m.def(
         "random_fen",
         [](std::string_view pieces, std::uint64_t seed) {

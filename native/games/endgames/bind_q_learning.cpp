@@ -48,8 +48,8 @@ static auto table_arrays(const QTable& table) {
     table.for_each_learned([&](const Position& position, std::span<const double> values) {
         positions.push_back(position.code());
         counts.push_back(static_cast<std::uint16_t>(values.size()));
-        for_each_action(position, legal_moves(position),
-                        [&](Action action) { actions.push_back(static_cast<std::uint16_t>(action)); });
+        for_each_move(position, legal_moves(position),
+                      [&](Move move) { actions.push_back(static_cast<std::uint16_t>(action_of(move))); });
         all_values.insert(all_values.end(), values.begin(), values.end());
     });
     const std::size_t rows = positions.size(), entries = actions.size();

@@ -124,12 +124,12 @@ public:
     // Calls visit(action, value) for every legal action of a position, valued for the side to move.
     template <class Visit>
     void values(const Position& p, Visit&& visit) const {
-        for_each_action(p, legal_moves(p), [&](Action action) {
-            const Position next = after(p, action);
+        for_each_move(p, legal_moves(p), [&](Move move) {
+            const Position next = after(p, move);
             if (p.strong_to_move()) {
-                visit(action, least_best_move(next, best_));
+                visit(action_of(move), least_best_move(next, best_));
             } else {
-                visit(action, index_.covers(next) ? -best_[index_.of(next)] : 0.0f);
+                visit(action_of(move), index_.covers(next) ? -best_[index_.of(next)] : 0.0f);
             }
         });
     }
@@ -137,7 +137,7 @@ public:
 private:
     struct Start {
         std::uint32_t number;
-        std::uint32_t first;  // place in q_ of its first move; the moves are in the order of for_each_action
+        std::uint32_t first;  // place in q_ of its first move; the moves are in the order of for_each_move
     };
 
     // Two threads may draw the same start; they write the same values.
@@ -145,8 +145,8 @@ private:
         const Position p = index_.at(start.number, 0);
         float greatest = 0;
         std::uint32_t pair = start.first;
-        for_each_action(p, legal_moves(p), [&](Action action) {
-            const float value = least_best_move(after(p, action), best);
+        for_each_move(p, legal_moves(p), [&](Move move) {
+            const float value = least_best_move(after(p, move), best);
             std::atomic_ref(q_[pair++]).store(value, std::memory_order_relaxed);
             greatest = std::max(greatest, value);
         });
@@ -170,8 +170,8 @@ private:
         const Moves moves = legal_moves(p);
         for (std::uint32_t pair = starts_[i].first; pair < starts_[i + 1].first; ++pair) {
             if (q_[pair] != best_[starts_[i].number]) continue;
-            const Action action = nth_action(p, moves, static_cast<int>(pair - starts_[i].first));
-            if (table.look_up(after(p, action)) != plies - 1) return false;
+            const Move move = nth_move(p, moves, static_cast<int>(pair - starts_[i].first));
+            if (table.look_up(after(p, move)) != plies - 1) return false;
         }
         return true;
     }

@@ -44,13 +44,13 @@ public:
         Answer answer;
         std::int16_t best = 0;
         double most_difficult = 0;
-        for_each_action(position, legal_moves(position), [&](Action action) {
-            const Position next = after(position, action);
+        for_each_move(position, legal_moves(position), [&](Move move) {
+            const Position next = after(position, move);
             const std::int16_t distance = endgames::distance_before(table_->distance(next));
             const bool better = answer.best < 0 || endgames::is_better(distance, best);
             const double difficulty = distance == endgames::kDrawDistance ? losing_replies(next) : 0;
             if (!better && (distance != best || difficulty <= most_difficult)) return;
-            answer.best = action;
+            answer.best = action_of(move);
             best = distance;
             most_difficult = difficulty;
         });
@@ -63,7 +63,7 @@ private:
     // The share of replies that lose.
     double losing_replies(const Position& position) const {
         int lost = 0, all = 0;
-        for_each_action(position, legal_moves(position), [&](Action reply) {
+        for_each_move(position, legal_moves(position), [&](Move reply) {
             const std::int16_t distance = table_->distance(after(position, reply));
             lost += distance != endgames::kDrawDistance && distance > 0;
             ++all;
@@ -119,7 +119,7 @@ struct Settings {
     double steps_per_square;  // of the potential
 };
 
-// Values of the moves of the positions met so far. A row has them in the order of `for_each_action`.
+// Values of the moves of the positions met so far. A row has them in the order of `for_each_move`.
 class QTable {
 public:
     struct Row {
@@ -135,7 +135,7 @@ public:
         return row.position ? &row : nullptr;
     }
 
-    // The row of a position; a new one starts with the values given by `first_value(action)`.
+    // The row of a position; a new one starts with the values given by `first_value(move)`.
     template <class FirstValue>
     const Row& make(const Position& position, FirstValue&& first_value) {
         if (2 * (size_ + 1) > rows_.size()) grow();
@@ -143,7 +143,7 @@ public:
         if (!row.position) {
             row.position = position.code();
             row.begin = static_cast<std::uint32_t>(values_.size());
-            for_each_action(position, legal_moves(position), [&](Action a) { values_.push_back(first_value(a)); });
+            for_each_move(position, legal_moves(position), [&](Move m) { values_.push_back(first_value(m)); });
             row.count = static_cast<std::uint16_t>(values_.size() - row.begin);
             update_best(row);
             ++size_;
@@ -210,7 +210,7 @@ public:
     Action choose(const Position& p, int moves, Rng& rng) {
         learn_from_going_on();
         const Moves legal = legal_moves(p);
-        const QTable::Row& row = table_.make(p, [&](Action action) { return first_value(p, action); });
+        const QTable::Row& row = table_.make(p, [&](Move move) { return first_value(p, move); });
         int chosen;
         if (rng.uniform() < settings_.epsilon / std::pow(settings_.decay, wins_)) {
             chosen = static_cast<int>(rng.below(static_cast<std::uint32_t>(legal.count)));
@@ -220,22 +220,23 @@ public:
             int skip = ties > 1 ? static_cast<int>(rng.below(ties)) : 0;
             for (chosen = 0; values[chosen] != row.best || skip-- > 0;) ++chosen;
         }
-        const Action action = nth_action(p, legal, chosen);
+        const Move move = nth_move(p, legal, chosen);
         pending_ = true;
         from_ = p;
         chosen_ = chosen;
-        after_ = after(p, action);
+        after_ = after(p, move);
         moves_ = moves;
-        return action;
+        return action_of(move);
     }
 
     // What the table alone would play: the first of the best moves.
     Action greedy(const Position& p) const {
         const Moves legal = legal_moves(p);
         const QTable::Row* row = table_.find(p);
-        if (!row) return nth_action(p, legal, 0);
+        if (!row) return action_of(nth_move(p, legal, 0));
         const auto values = table_.values(*row);
-        return nth_action(p, legal, static_cast<int>(std::find(values.begin(), values.end(), row->best) - values.begin()));
+        const auto first = std::find(values.begin(), values.end(), row->best) - values.begin();
+        return action_of(nth_move(p, legal, static_cast<int>(first)));
     }
 
     // The match is over, by this side's move or by the reply to it. Repetition and the fifty-move rule belong to the
@@ -269,7 +270,7 @@ private:
     // it brings.
     double least_best_move() {
         double least = std::numeric_limits<double>::infinity();
-        for_each_action(after_, legal_moves(after_), [&](Action reply) {
+        for_each_move(after_, legal_moves(after_), [&](Move reply) {
             const Position p = after(after_, reply);
             double value;
             if (insufficient_material(p)) {
@@ -298,16 +299,16 @@ private:
     }
 
     double best_value(const Position& p) {
-        if (settings_.potential) return table_.make(p, [&](Action action) { return first_value(p, action); }).best;
+        if (settings_.potential) return table_.make(p, [&](Move move) { return first_value(p, move); }).best;
         const QTable::Row* row = table_.find(p);
         return row ? row->best : 0;
     }
 
     // Nothing is known of a move at first, so 0; or what the potential says about the position it leads to: a guess at
     // the discounted win from the paper's two quantities.
-    double first_value(const Position& p, Action action) const {
+    double first_value(const Position& p, Move move) const {
         if (!settings_.potential) return 0;
-        const Position next = after(p, action);
+        const Position next = after(p, move);
         const double steps = settings_.steps_per_square * (king_area(next) + king_distance(next));
         const double value = settings_.win * std::pow(settings_.gamma, steps);
         return strong_ ? value : -value;

@@ -106,8 +106,8 @@ struct MoveDistance {
 
 inline std::vector<MoveDistance> move_distances(const DistanceTable& table, const Position& p) {
     std::vector<MoveDistance> rows;
-    for_each_action(p, legal_moves(p), [&](Action action) {
-        rows.push_back({action, distance_before(table.distance(after(p, action)))});
+    for_each_move(p, legal_moves(p), [&](Move move) {
+        rows.push_back({action_of(move), distance_before(table.distance(after(p, move)))});
     });
     return rows;
 }
@@ -153,9 +153,9 @@ private:
                     const bool mate = moves.count == 0 && in_check(*p);
                     table_.plies[side][number] = mate ? 0 : kDrawn;
                     settled += mate;
-                    for_each_action(*p, moves, [&](Action action) {
-                        if (!leaves(*p, action)) return;
-                        const std::uint8_t value = table_.look_up(after(*p, action));
+                    for_each_move(*p, moves, [&](Move move) {
+                        if (!leaves(*p, move)) return;
+                        const std::uint8_t value = table_.look_up(after(*p, move));
                         if (value != kDrawn) found[side].emplace_back(value, number);
                     });
                 }
@@ -177,8 +177,8 @@ private:
     }
 
     // The position before the move is of this endgame, the one after it is not.
-    bool leaves(const Position& p, Action action) const {
-        return promotion(action) || (!p.strong_to_move() && p.pieces() & bit(to_square(action)));
+    bool leaves(const Position& p, Move move) const {
+        return move.promotion() || (!p.strong_to_move() && p.pieces() & bit(move.to()));
     }
 
     // The lone king to move is mated in `level` plies: whoever can bring that about mates in one more.
@@ -211,7 +211,7 @@ private:
         for (Squares targets = legal_moves(p).targets[0]; targets; targets &= targets - 1) {
             Position next = p;
             if (p.pieces() & lowest(targets)) {
-                next = after(p, make_action(p.weak_king, lowest_bit(targets)));
+                next = after(p, Move(p.weak_king, lowest_bit(targets)));
             } else {
                 next.weak_king = static_cast<std::uint8_t>(lowest_bit(targets));
                 next.to_move ^= 1;

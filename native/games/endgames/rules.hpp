@@ -219,12 +219,60 @@ inline Moves legal_moves(const Position& p) {
     return moves;
 }
 
-// Action: from * 64 + to + 4096 * promotion, where promotion is 0 or one of kKnight .. kQueen.
-inline constexpr Action kNumActions = 5 * 4096;
-inline constexpr Action make_action(int from, int to, int promotion = 0) { return promotion * 4096 + from * 64 + to; }
-inline constexpr int from_square(Action action) { return action >> 6 & 63; }
-inline constexpr int to_square(Action action) { return action & 63; }
-inline constexpr int promotion(Action action) { return action >> 12 & 7; }
+// A move as the engines know it; `promotion` is 0 or one of kKnight .. kQueen.
+class Move {
+public:
+    constexpr Move() = default;
+    constexpr Move(int from, int to, int promotion = 0)
+        : code_(static_cast<std::uint16_t>(promotion << 12 | from << 6 | to)) {}
+
+    constexpr int from() const { return code_ >> 6 & 63; }
+    constexpr int to() const { return code_ & 63; }
+    constexpr int promotion() const { return code_ >> 12; }
+
+private:
+    std::uint16_t code_ = 0;
+};
+
+// Players know a move by its action. Actions are numbered densely: the moves of a queen and of a knight on an empty
+// board, which are all moves there are, ordered by square and target; then the promotions, ordered by the new piece and
+// then by square. A pawn never captures.
+inline constexpr Action kFirstPromotion = 1792;
+inline constexpr Action kNumActions = kFirstPromotion + 4 * 16;
+
+// [from][to]; -1 where no piece can go. Promotions are not in it.
+inline constexpr auto kActionOf = [] {
+    std::array<std::array<std::int16_t, 64>, 64> table{};
+    std::int16_t count = 0;
+    for (int from = 0; from < 64; ++from) {
+        const Squares targets = kReach[0][kQueen][from] | kReach[0][kKnight][from];
+        for (int to = 0; to < 64; ++to) table[from][to] = targets & bit(to) ? count++ : std::int16_t(-1);
+    }
+    return table;
+}();
+
+inline constexpr Action action_of(Move move) {
+    if (move.promotion() == 0) return kActionOf[move.from()][move.to()];
+    return kFirstPromotion + 16 * (move.promotion() - kKnight) + move.to() % 8 + (move.to() / 8 == 7 ? 8 : 0);
+}
+
+inline constexpr auto kMoveOf = [] {
+    std::array<Move, kNumActions> table{};
+    const auto put = [&](Move move) { table[action_of(move)] = move; };
+    for (int from = 0; from < 64; ++from) {
+        for (int to = 0; to < 64; ++to) {
+            if (kActionOf[from][to] >= 0) put({from, to});
+        }
+    }
+    for (int kind = kKnight; kind <= kQueen; ++kind) {
+        for (int file = 0; file < 8; ++file) put({8 + file, file, kind}), put({48 + file, 56 + file, kind});
+    }
+    return table;
+}();
+static_assert(action_of(Move(63, 62)) == kFirstPromotion - 1 && action_of(Move(55, 63, kQueen)) == kNumActions - 1);
+
+// The action must be in range.
+inline constexpr Move move_of(Action action) { return kMoveOf[action]; }
 
 inline bool promotes(const Position& p, int mover, Squares targets) {
     return mover > 0 && p.kinds[mover - 1] == kPawn && targets & kBackRanks;
@@ -232,62 +280,61 @@ inline bool promotes(const Position& p, int mover, Squares targets) {
 
 inline bool is_legal(const Position& p, const Moves& moves, Action action) {
     if (action < 0 || action >= kNumActions) return false;
+    const Move move = move_of(action);
     for (int mover = 0; mover < 3; ++mover) {
-        const Squares target = moves.targets[mover] & bit(to_square(action));
-        if (target && mover_square(p, mover) == from_square(action)) {
-            return promotes(p, mover, target) == (promotion(action) != 0);
+        const Squares target = moves.targets[mover] & bit(move.to());
+        if (target && mover_square(p, mover) == move.from()) {
+            return promotes(p, mover, target) == (move.promotion() != 0);
         }
     }
     return false;
 }
 
 template <class Visit>
-void for_each_action(const Position& p, const Moves& moves, Visit&& visit) {
+void for_each_move(const Position& p, const Moves& moves, Visit&& visit) {
     for (int mover = 0; mover < 3; ++mover) {
         const int from = mover_square(p, mover);
         for (Squares targets = moves.targets[mover]; targets; targets &= targets - 1) {
             const int to = lowest_bit(targets);
             if (promotes(p, mover, targets)) {
-                for (int kind = kKnight; kind <= kQueen; ++kind) visit(make_action(from, to, kind));
+                for (int kind = kKnight; kind <= kQueen; ++kind) visit(Move(from, to, kind));
             } else {
-                visit(make_action(from, to));
+                visit(Move(from, to));
             }
         }
     }
 }
 
-// The n-th action of for_each_action, counted from 0; there must be more than n.
-inline Action nth_action(const Position& p, const Moves& moves, int n) {
+// The n-th move of for_each_move, counted from 0; there must be more than n.
+inline Move nth_move(const Position& p, const Moves& moves, int n) {
     for (int mover = 0;; ++mover) {
         const Squares targets = moves.targets[mover];
         const bool promoting = promotes(p, mover, targets);
         const int count = promoting ? 4 : popcount(targets);
         if (n < count || mover == 2) {
             const int from = mover_square(p, mover);
-            return promoting ? make_action(from, lowest_bit(targets), kKnight + n)
-                             : make_action(from, nth_bit(targets, n));
+            return promoting ? Move(from, lowest_bit(targets), kKnight + n) : Move(from, nth_bit(targets, n));
         }
         n -= count;
     }
 }
 
 // A capture or a move of a pawn: no earlier position can come again.
-inline bool is_irreversible(const Position& p, Action action) {
-    if (!p.strong_to_move()) return (p.pieces() & bit(to_square(action))) != 0;
-    return (p.kinds[0] == kPawn && p.squares[0] == from_square(action)) ||
-           (p.kinds[1] == kPawn && p.squares[1] == from_square(action));
+inline bool is_irreversible(const Position& p, Move move) {
+    if (!p.strong_to_move()) return (p.pieces() & bit(move.to())) != 0;
+    return (p.kinds[0] == kPawn && p.squares[0] == move.from()) || (p.kinds[1] == kPawn && p.squares[1] == move.from());
 }
 
-// The position after a legal action.
-inline Position after(Position p, Action action) {
-    const int from = from_square(action);
-    const auto to = static_cast<std::uint8_t>(to_square(action));
+// The position after a legal move.
+inline Position after(Position p, Move move) {
+    const int from = move.from();
+    const auto to = static_cast<std::uint8_t>(move.to());
     if (p.strong_to_move()) {
         if (from == p.strong_king) p.strong_king = to;
         for (int i = 0; i < 2; ++i) {
             if (p.squares[i] != from) continue;
             p.squares[i] = to;
-            if (promotion(action) >= kKnight && promotion(action) <= kQueen) p.kinds[i] = Kind(promotion(action));
+            if (move.promotion()) p.kinds[i] = Kind(move.promotion());
         }
     } else {
         p.weak_king = to;
@@ -335,9 +382,9 @@ inline std::string square_name(int square) {
     return {static_cast<char>('a' + square % 8), static_cast<char>('1' + square / 8)};
 }
 
-// A legal action in standard algebraic notation.
-inline std::string san(const Position& p, Action action) {
-    const int from = from_square(action), to = to_square(action);
+// A legal move in standard algebraic notation.
+inline std::string san(const Position& p, Move move) {
+    const int from = move.from(), to = move.to();
     std::string text;
     if (!p.strong_to_move() || from == p.strong_king) {
         text = p.pieces() & bit(to) ? "Kx" : "K";
@@ -352,8 +399,8 @@ inline std::string san(const Position& p, Action action) {
         }
     }
     text += square_name(to);
-    if (promotion(action)) text += std::string("=") + kLetters[promotion(action)];
-    const Position next = after(p, action);
+    if (move.promotion()) text += std::string("=") + kLetters[move.promotion()];
+    const Position next = after(p, move);
     if (in_check(next)) text += legal_moves(next).count ? "+" : "#";
     return text;
 }
@@ -573,7 +620,7 @@ public:
 
     void legal_actions(ActionList& actions) const {
         if (ending_ != Ending::kNone) return;
-        for_each_action(position(), moves_, [&](Action action) { actions.push_back(action); });
+        for_each_move(position(), moves_, [&](Move move) { actions.push_back(action_of(move)); });
     }
 
     std::uint64_t count_legal() const { return ending_ == Ending::kNone ? moves_.count : 0; }
@@ -582,21 +629,11 @@ public:
         return ending_ == Ending::kNone && endgames::is_legal(position(), moves_, action);
     }
 
-    Action random_action(Rng& rng) const {
-        return nth_action(position(), moves_, static_cast<int>(rng.below(static_cast<std::uint32_t>(moves_.count))));
-    }
+    Action random_action(Rng& rng) const { return action_of(random_move(rng)); }
 
-    void apply(Action action) {
-        if (is_irreversible(position(), action)) {
-            setup_.halfmove_clock = 0;
-            history_.clear();
-        } else {
-            ++setup_.halfmove_clock;
-        }
-        setup_.fullmove_number += position().to_move;
-        setup_.position = after(position(), action);
-        arrive();
-    }
+    void apply(Action action) { play(move_of(action)); }
+
+    void apply_random(Rng& rng) { play(random_move(rng)); }
 
     Returns returns() const {
         if (ending_ != Ending::kCheckmate) return {0.0, 0.0};
@@ -620,6 +657,22 @@ public:
     }
 
 private:
+    Move random_move(Rng& rng) const {
+        return nth_move(position(), moves_, static_cast<int>(rng.below(static_cast<std::uint32_t>(moves_.count))));
+    }
+
+    void play(Move move) {
+        if (is_irreversible(position(), move)) {
+            setup_.halfmove_clock = 0;
+            history_.clear();
+        } else {
+            ++setup_.halfmove_clock;
+        }
+        setup_.fullmove_number += position().to_move;
+        setup_.position = after(position(), move);
+        arrive();
+    }
+
     void arrive() {
         moves_ = legal_moves(position());
         bool repeated = false;

@@ -296,6 +296,7 @@ public:
         drop_illegal();
     }
 
+    int score() const { return move_count_; }
     Returns returns() const { return {static_cast<double>(move_count_), 0.0}; }
 
     // The set of drawn lines: it says which dots there are and what is blocked.

@@ -55,7 +55,7 @@ def _sentence(file: Path, function: str) -> str:
 
 @cache
 def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
-    """By verb and game: the module of the game's own form of a command, and its first sentence."""
+    """The games' own forms of commands by verb and game: their modules and their first sentences."""
     found: dict[str, dict[str, tuple[str, str]]] = {}
     for file in sorted(_GAMES.glob("*/commands.py")):
         folder = file.parent.name
@@ -103,6 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(" ".join(str(error).split()))
     except RecursionError:
         _fail("the position is nested too deeply")
+    except (MemoryError, RuntimeError) as error:  # PyTorch has no kind of its own for it
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _fail("there is not enough memory for that; choose smaller numbers")
     except KeyboardInterrupt:
         print("rookery: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -111,6 +115,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(words: list[str]) -> Answer:
     """Run a command and print its answer."""
+    for word in words:
+        digits = word.rpartition("=")[2].lstrip("-")
+        if digits.isdecimal() and int(digits[:30]) >= 2**62:
+            raise ValueError(f"numbers must be below 2^62, unlike {digits[:40]}")
     name, command, rest = _find(words)
     import tyro
 
@@ -130,7 +138,9 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     forms = game_commands().get(verb, {})
     asks_help = not rest or rest[0] in ("-h", "--help")
     if verb == "train":
-        return importlib.import_module("rookery.cli.train").find(rest)
+        from rookery.cli import train
+
+        return train.find(rest)
     if forms and asks_help:
         print(_forms_text(verb))
         sys.exit(0 if rest else 2)

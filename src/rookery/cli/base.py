@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from rich.table import Table
 from tyro.conf import Positional
 
 from rookery.game import Game, State
 from rookery.progress import console
+from rookery.report.text import table
 
 MAX_SEED = 2**62
 
@@ -54,31 +54,13 @@ Commands = dict[str, Command]
 
 
 def progress() -> Console:
-    """Where progress and remarks go while a command works."""
+    """The console for progress and remarks while a command works."""
     return console()
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """A table that stays readable at 80 columns: numbers on the right, words whole."""
-    numeric = [
-        all(isinstance(row[i], (int, float)) or row[i] in (None, "", "-") for row in rows) for i in range(len(columns))
-    ]
-    result = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, right in zip(columns, numeric, strict=True):
-        result.add_column(name, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        result.add_row(*(_cell(value) for value in row))
-    return result
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    return "" if value is None else str(value)
+def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table that stays readable in 80 columns."""
+    console.print(table(columns, rows, console.width), soft_wrap=True)
 
 
 def many(game: Game, answer: Callable[[Any], dict[str, Any]], line: Callable[[dict[str, Any]], str]) -> Answer:

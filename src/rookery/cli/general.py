@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, progress, table
+from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
 from rookery.files import write_text
 from rookery.game import CHANCE, State
 from rookery.method import suggestion
@@ -79,7 +79,7 @@ def solve(
 
     def show(console: Console) -> None:
         console.print(data["text"])
-        console.print(table(("move", "worth", ""), [list(row.values()) for row in data["moves"]]))
+        print_table(console, ("move", "worth", ""), [list(row.values()) for row in data["moves"]])
 
     return Answer(data, show)
 
@@ -103,8 +103,8 @@ def perft(
         position: Where to start, in the game's text form; the initial position if not given, `-` to read many, one per
             line, from standard input.
     """
-    if depth < 0:
-        raise ValueError(f"the depth must not be negative, and is {depth}")
+    if not 0 <= depth <= 1000:
+        raise ValueError(f"the depth must be from 0 to 1000, and is {depth}")
     rules = load(game, variant)
 
     def count(state: State) -> dict[str, Any]:
@@ -183,9 +183,10 @@ def reproduce(
         full: The papers' own sizes.
         out: Folder for the page.
     """
-    from rookery.studies import SIZES, all_studies
+    from rookery.studies import all_studies
     from rookery.studies import studies as default_studies
     from rookery.studies.runner import run_studies
+    from rookery.studies.sizes import SIZES
 
     if quick and full:
         raise ValueError("choose one of --quick and --full")

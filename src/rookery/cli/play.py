@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 from rookery.agents import Explanation
 from rookery.arena import Tournament, tournament
-from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, progress, table
+from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
 from rookery.files import write_text
 from rookery.game import TERMINAL, State, play_chance
 from rookery.registry import agent as load_agent
@@ -77,7 +77,7 @@ def play(
                 console.print("there is nothing to undo")
         else:
             try:
-                action = state.parse_action(word)
+                action = _move(state, word)
             except ValueError as error:
                 console.print(f"{error}; enter `moves` for the list, or hint, undo, quit")
                 continue
@@ -93,6 +93,12 @@ def _ask(console: Console) -> str:
         return console.input("> ").strip()
     except EOFError:
         return "quit"
+
+
+def _move(state: State, word: str) -> int:
+    """A move as players write it, or the beginning of its name where only one begins so."""
+    begun = [action for action in state.legal_actions() if word and state.action_name(action).startswith(word)]
+    return begun[0] if len(begun) == 1 else state.parse_action(word)
 
 
 def _print_board(console: Console, state: State) -> None:
@@ -197,20 +203,23 @@ def arena(
 
     def show(console: Console) -> None:
         if two:
-            # Agents are numbered in the heads of the columns, so that many of them fit.
-            heads = ["", "agent", "points", "Elo (95%)", *(str(i + 1) for i in range(len(played.names)))]
-            order = [row["agent"] for row in data["agents"]]
             rows = []
-            for i, row in enumerate(data["agents"]):
+            for i, row in enumerate(data["agents"], 1):
                 elo, low, high = row["elo"]
-                points, rating = f"{row['points']:g}/{row['games']}", f"{elo:+.0f} ({low:+.0f} to {high:+.0f})"
-                rows.append([i + 1, row["agent"], points, rating, *(_result(played, row["agent"], n) for n in order)])
+                points = f"{row['points']:g}/{row['games']}"
+                rows.append([i, row["agent"], points, f"{elo:+.0f}", f"{low:+.0f} to {high:+.0f}"])
+            print_table(console, ("", "agent", "points", "Elo", "95%"), rows)
+            if len(rows) > 2:
+                order = [row["agent"] for row in data["agents"]]
+                heads = ["", *(f"against {i}" for i in range(1, len(order) + 1))]
+                cross = [[i, *(_result(played, name, other) for other in order)] for i, name in enumerate(order, 1)]
+                print_table(console, heads, cross)
         else:
-            heads, rows = ["agent", "mean return", "95%", "best"], []
+            rows = []
             for row in data["agents"]:
                 low, high = row["interval"]
                 rows.append([row["agent"], row["mean"], f"{low:,.2f} to {high:,.2f}", row["best"]])
-        console.print(table(heads, rows))
+            print_table(console, ("agent", "mean return", "95%", "best"), rows)
         if len(played.names) == 2:
             console.print(played.match(*played.names).sentence())
         if files:

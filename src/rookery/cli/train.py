@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
-from rookery.cli.base import Answer, Command, Common, table
+from rookery.cli.base import Answer, Command, Common, print_table
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import learners, load
@@ -88,7 +88,7 @@ def _command(words: list[str], game: Game, method: Method) -> Command:
         return _train(game, method, given, command)
 
     run.__annotations__ = {"given": Annotated[options, tyro.conf.arg(name="")], "return": Answer}
-    run.__doc__ = f"{method.about}\n\nThe run keeps a checkpoint: what is stopped goes on with --resume."
+    run.__doc__ = f"{method.about}\n\nThe run keeps a checkpoint: resume a stopped run with --resume."
     return run
 
 
@@ -106,7 +106,7 @@ def _train(game: Game, method: Method, given: Any, command: str) -> Answer:
 
     def show(console: Console) -> None:
         rows = [(name.replace("_", " "), value) for name, value in _flat(metrics) if name != "progress"]
-        console.print(table(("figure", "value"), rows))
+        print_table(console, ("figure", "value"), rows)
         console.print(f"The run is in {run.folder}. Play it with: rookery play {game.name} --agent {run.folder}")
 
     return Answer(data, show)

@@ -1,1 +1,1 @@
-"""Learning from experience: one file a method, readable from top to bottom."""
+"""Learning from experience: one file per method, readable from top to bottom."""

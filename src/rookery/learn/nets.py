@@ -1,4 +1,4 @@
-"""Nets and optimizers as plain arrays, for checkpoints that a stopped run goes on from. Needs PyTorch.
+"""Nets and optimizers as plain arrays, for checkpoints that a stopped run resumes from. Needs PyTorch.
 
 >>> import torch
 >>> layer, copy = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)

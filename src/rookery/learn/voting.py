@@ -5,8 +5,8 @@ the better the two boards match when one action is laid upon the other. All that
 looks like on the board, its `View`: the contents of all cells, the cell that is laid upon another (`anchor`), and a
 pattern that is the same for equivalent actions. `examples/prior_state_voting.py` does it for a game of your own.
 
-This is the method as the paper has it, one vote after the other. A game may have a faster one: that of checkers gives
-the same scores in a time that does not grow with the number of votes.
+This is the method as the paper has it, one vote after the other. A game may have a faster one that gives the
+same sums.
 """
 
 from __future__ import annotations

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import rich.table
 from rich.console import Console
+from rich.text import Text
 
 from rookery.files import write_text
-from rookery.report import html
+from rookery.report import html, text
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Result:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """For JSON: every table as columns and rows."""
+        """The result as JSON values, every table as columns and rows."""
         tables = [
             {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables
         ]
@@ -83,13 +84,17 @@ class Result:
         return f"<section id='{escape(self.name)}'>{head}{tables}{boards}{footer}</section>"
 
     def show(self, console: Console) -> None:
+        """Print every table with its note as a paragraph below it."""
         for table in self.tables:
-            shown = rich.table.Table(*table.columns, title=table.title, caption=table.note or None)
-            for row in table.rows:
-                shown.add_row(*row)
-            console.print(shown)
+            console.print(Text(f"\n{table.title}", "bold"))
+            console.print(text.table(table.columns, table.rows, console.width), soft_wrap=True)
+            for line in textwrap.wrap(table.note, console.width):
+                console.print(Text(line, "dim"))
         if self.error:
-            console.print(f"[bold]The study {self.name} failed:[/bold] {self.error}")
+            console.print(f"The study {self.name} failed: {self.error}")
+
+    def _repr_html_(self) -> str:
+        return self.html()
 
     def write_csv(self, folder: Path) -> None:
         for number, table in enumerate(self.tables, 1):

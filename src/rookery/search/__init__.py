@@ -26,7 +26,7 @@ class SearchedMove:
 
     action: int
     value: float
-    """For the player to move at the root."""
+    """The value for the player to move at the root."""
     visits: int
 
 
@@ -62,10 +62,10 @@ class SearchRun:
 
 
 OnBest = Callable[[int, float, list[int]], None]
-"""Called with run, score and actions of every game that is better than all before it, while the search goes on."""
+"""Called with run, score and actions of every game that is better than all before it, while the search runs."""
 
 ALPHA = 0.5
-"""How far one adaptation of NRPA goes. The usual 1 averages less on Morpion Solitaire 5D, at levels 1 to 3."""
+"""Step size of one adaptation of NRPA. The usual 1 finds less in the long puzzles that this was tuned on."""
 
 
 def nrpa(
@@ -82,8 +82,8 @@ def nrpa(
 ) -> list[SearchRun]:
     """Nested Rollout Policy Adaptation, for any game of one player: independent runs, spread over the threads.
 
-    A run of level n makes `iterations`**n playouts. `beam` keeps so many policies at every level above the first. A
-    stopped search, by `control` or Ctrl-C, returns what it has.
+    A run of level n makes `iterations`**n playouts. `beam` is the number of policies kept at every level above the
+    first. A stopped search, by `control` or Ctrl-C, returns what it has.
 
     >>> import rookery
     >>> [found] = nrpa(rookery.load("morpion", "4D").initial_state(), level=1, seed=1)

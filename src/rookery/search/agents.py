@@ -51,7 +51,7 @@ class MctsAgent(Agent):
 
 
 Plan = dict[bytes, tuple[int, float]]
-"""By position: the move, and the return it leads to."""
+"""Known moves by position, each with the return it leads to."""
 
 
 def plan_of(state: State, actions: Sequence[int], score: float) -> Plan:

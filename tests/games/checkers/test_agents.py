@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rookery.arena import play_match
-from rookery.games.checkers.agents import MODELS, QTableAgent, draw_vote
+from rookery.arena import match
+from rookery.games.checkers import MODELS
+from rookery.games.checkers.agents import QTableAgent, draw_vote
 from rookery.games.checkers.q_learning import QTable, Vote
-from rookery.games.checkers.rules import Checkers, CheckersState, encode_action, parse_action
+from rookery.games.checkers.rules import Checkers, CheckersState, encode_action
 from rookery.registry import agent as load_agent
 
 GAME = Checkers()
@@ -39,9 +40,8 @@ def test_the_shipped_table_plays_its_values() -> None:
 
 
 def test_psv_beats_random_and_the_plain_table_does_not() -> None:
-    random_player = load_agent("random", GAME)
-    psv = play_match(GAME, load_agent("voting", GAME), random_player, 120, 1)
-    plain = play_match(GAME, load_agent("q-learning", GAME), random_player, 120, 1)
+    psv = match(GAME, "voting", "random", 120, 1)
+    plain = match(GAME, "q-learning", "random", 120, 1)
     assert psv.wins > 80
     assert plain.interval[0] < 0.55 < plain.interval[1] + 0.1
     assert psv.wins > plain.wins
@@ -75,7 +75,7 @@ def test_the_drawing_of_a_vote_marks_the_overlap() -> None:
 def test_the_drawing_of_a_rotated_vote_lies_on_the_prior_board_as_it_was() -> None:
     new = GAME.parse_state("B:W6:B1")
     rotated = GAME.parse_state("W:W22:B17")  # Black's 11x20 over 16, seen by White
-    vote = Vote(0.1, 0.5, 24, rotated, parse_action(rotated, "22x13"), 1)
+    vote = Vote(0.1, 0.5, 24, rotated, rotated.parse_action("22x13"), 1)
     rows = draw_vote(new, encode_action([1, 10]), vote, "for").text.splitlines()
     assert "[w]" in rows[5]
     assert "[b]" in rows[4]
@@ -85,11 +85,11 @@ def test_the_drawing_of_a_rotated_vote_lies_on_the_prior_board_as_it_was() -> No
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("voting:nowhere.npz", "there is no Q-table in nowhere.npz; `rookery train checkers q-table` writes one"),
-        ("voting:symmetries=3", "symmetries is 1"),
-        ("q-learning:fallback=luck", "unknown fallback 'luck'; known fallbacks: random, psv, keep-training"),
-        ("voting:depth=3", "does not take the settings"),
-        ("dqn:nowhere", "there is no net in nowhere; `rookery train checkers dqn` writes one"),
+        ("voting:nowhere.npz", "there is no model in nowhere.npz; `rookery train checkers q-learning` writes one"),
+        ("voting:symmetries=3", "symmetries of the agent 'voting' must be one of 1, 2, 4, not '3'"),
+        ("q-learning:fallback=luck", "must be one of random, voting, keep-training, not 'luck'"),
+        ("voting:depth=3", "unknown setting 'depth' of the agent 'voting'"),
+        ("dqn:nowhere", "there is no model in nowhere; `rookery train checkers dqn` writes one"),
     ],
 )
 def test_bad_names_are_refused(name: str, sentence: str) -> None:

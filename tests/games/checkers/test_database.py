@@ -29,7 +29,7 @@ def to_board(state: CheckersState) -> rules.Board:
 
 
 def check_against_slow_solver(pieces: int) -> None:
-    solved = exact.endgames()
+    solved = exact.load()
     for position, plies in solve(pieces).items():
         outcome = solved.outcome(to_state(position))
         value = "draw" if plies is None else "win" if plies % 2 else "loss"
@@ -48,7 +48,7 @@ def test_all_positions_of_three_pieces() -> None:
 def test_values_follow_from_the_moves() -> None:
     """By slow rules, on random positions. Holding everywhere this proves the table: wins and losses by induction over
     their distances, and a draw because nobody has to leave the drawn positions."""
-    solved, rng = exact.endgames(), random.Random(5)
+    solved, rng = exact.load(), random.Random(5)
     seen = set()
     for _ in range(3000):
         state = solved.random_position(GAME, rng.choice((3, 4, 4)), rng)
@@ -78,7 +78,7 @@ def test_numbers_of_positions(pieces: int, known: int) -> None:
     one_colour = sum(comb(28, men) * comb(32 - men, pieces - men) for men in range(pieces + 1))
     ours = sum(
         wins + draws + losses
-        for name, (wins, draws, losses, _) in exact.endgames().counts().items()
+        for name, (wins, draws, losses, _) in exact.load().counts().items()
         if pieces_in(name) == pieces
     )
     assert ours + 2 * one_colour == known
@@ -86,7 +86,7 @@ def test_numbers_of_positions(pieces: int, known: int) -> None:
 
 def test_king_against_king_as_published() -> None:
     """Wins, draws and losses of the side to move and the longest win, as E. Trice reports them of his own database."""
-    assert exact.endgames().counts()["1K v 1K"] == (230, 654, 108, 11)
+    assert exact.load().counts()["1K v 1K"] == (230, 654, 108, 11)
 
 
 @pytest.mark.slow
@@ -99,8 +99,8 @@ def test_five_pieces_as_published() -> None:
 
 
 def test_facts_that_can_be_counted_by_hand() -> None:
-    table = exact.endgames().native.table
-    [(first, size)] = [row[4:] for row in exact.endgames().native.materials if tuple(row[:4]) == (0, 1, 0, 1)]
+    table = exact.load().native.table
+    [(first, size)] = [row[4:] for row in exact.load().native.materials if tuple(row[:4]) == (0, 1, 0, 1)]
     # In each of four directions a king on 18 squares of the 6x6 cells in the middle can be jumped.
     assert (table[first : first + size] == 1).sum() == 4 * 18
     # Two kings drive one out of the double corner; one king does not.
@@ -122,7 +122,7 @@ def test_single_positions() -> None:
 
 
 def test_colours_do_not_matter() -> None:
-    solved, rng = exact.endgames(), random.Random(2)
+    solved, rng = exact.load(), random.Random(2)
     for _ in range(300):
         state = solved.random_position(GAME, 4, rng)
         black, white, kings = ([33 - n for n in squares] for squares in (state.white, state.black, state.kings))
@@ -132,14 +132,14 @@ def test_colours_do_not_matter() -> None:
 def test_the_number_of_threads_does_not_matter() -> None:
     one, three = exact.generate(3, threads=1), exact.generate(3, threads=3)
     assert np.array_equal(one.table, three.table)
-    assert np.array_equal(one.table, exact.endgames().native.table[: one.table.size])
+    assert np.array_equal(one.table, exact.load().native.table[: one.table.size])
 
 
 def test_a_damaged_file_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ROOKERY_CACHE", str(tmp_path))
-    load = exact.endgames.__wrapped__
+    load = exact.load.__wrapped__
     expected = load(2).native.table.tobytes()
     [file] = (tmp_path / "checkers").iterdir()
     whole = file.read_bytes()
@@ -156,20 +156,20 @@ def test_too_many_pieces_are_refused() -> None:
     with pytest.raises(ValueError, match="positions of up to 4 pieces are solved, and this one has 24"):
         exact.solve(GAME.initial_state())
     with pytest.raises(ValueError, match="endgames of 2 to 5 pieces"):
-        exact.endgames(6)
+        exact.load(6)
     with pytest.raises(ValueError, match="there are 2 to 4 pieces, not 5"):
-        exact.endgames().random_position(GAME, 5, random.Random(0))
+        exact.load().random_position(GAME, 5, random.Random(0))
 
 
 def test_a_stopped_solution_is_no_solution() -> None:
     control = Control()
     control.stop()
     with pytest.raises(RuntimeError, match="stopped before they were complete"):
-        type(exact.endgames().native).solve(3, 1, control)
+        type(exact.load().native).solve(3, 1, control)
 
 
 def test_value_kept() -> None:
-    solved = exact.endgames()
+    solved = exact.load()
 
     def perfect(state: object, rng: random.Random) -> int:
         assert isinstance(state, CheckersState)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from rookery import run as runs
 from rookery.games.checkers import dqn
 from rookery.games.checkers.rules import Checkers, decode_action, encode_action
 from tests.games.checkers import oracle as rules
+from tests.training import trained, training
 
 GAME = Checkers()
 
@@ -112,11 +114,11 @@ def test_training_can_be_saved_and_repeated(tmp_path: Path) -> None:
         nets.append(trainer.net)
     state = GAME.initial_state()
     assert dqn.values(nets[0], state) == dqn.values(nets[1], state)
-    rows = list(dqn.train(GAME, settings, tmp_path, steps=130, seed=3))
-    assert [row.steps for row in rows] == [100, 130]
+    rows = trained(GAME, "dqn", replace(settings, steps=130), tmp_path, seed=3)
+    assert [row["steps"] for row in rows] == [100, 130]
     *_, last = dqn.Trainer(GAME, settings, seed=3).train(seconds=0.1)
     assert last.seconds >= 0.1
-    loaded = dqn.load(tmp_path)
+    loaded = dqn.load(tmp_path / "model.npz")
     assert len(dqn.values(loaded, state)) == 7
     results = dqn.play_against_random(loaded, GAME, 20, 1)
     assert (results == dqn.play_against_random(loaded, GAME, 20, 1)).all()
@@ -125,30 +127,30 @@ def test_training_can_be_saved_and_repeated(tmp_path: Path) -> None:
 
 def test_a_stopped_training_goes_on_to_the_same_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dqn, "CHECKPOINT_EVERY", 100)
-    settings = dqn.Settings(width=16, games=8, batch=16, memory=2000)
-    whole = list(dqn.train(GAME, settings, tmp_path / "whole", 400, seed=4))
-    stopped = dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4)
+    settings = dqn.Settings(width=16, games=8, batch=16, memory=2000, steps=400)
+    whole = trained(GAME, "dqn", settings, tmp_path / "whole", seed=4)
+    stopped = training(GAME, "dqn", settings, tmp_path / "stopped", seed=4)
     for row in stopped:
-        if row.steps == 200:
+        if row["steps"] == 200:
             break
     stopped.close()
-    assert not (tmp_path / "stopped" / "model.npz").exists()
-    rest = list(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4, resume=True))
-    assert [(row.steps, row.games, row.loss) for row in rest] == [(r.steps, r.games, r.loss) for r in whole[1:]]
-    nets = [dqn.load(tmp_path / name).state_dict() for name in ("whole", "stopped")]
+    rest = trained(GAME, "dqn", settings, tmp_path / "stopped", seed=4, resume=True)
+    kept = [[(row["steps"], row["games"], row["loss"]) for row in rows] for rows in (rest, whole[2:])]
+    assert kept[0] == kept[1]
+    nets = [dqn.load(tmp_path / name / "model.npz").state_dict() for name in ("whole", "stopped")]
     assert all(dqn.torch.equal(nets[0][key], nets[1][key]) for key in nets[0])
     metrics = (tmp_path / "stopped" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["steps"] for line in metrics] == [100, 200, 300, 400]
-    with pytest.raises(ValueError, match="--resume"):
-        next(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4))
-    with pytest.raises(ValueError, match="seed=4, not 5"):
-        next(dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=5, resume=True))
-    assert [row.steps for row in dqn.train(GAME, settings, tmp_path / "stopped", 400, seed=4, resume=True)] == [400]
+    with pytest.raises(ValueError, match="already holds a run"):
+        training(GAME, "dqn", settings, tmp_path / "stopped", seed=4)
+    with pytest.raises(ValueError, match="seed 4, not 5"):
+        training(GAME, "dqn", settings, tmp_path / "stopped", seed=5, resume=True)
+    assert trained(GAME, "dqn", settings, tmp_path / "stopped", seed=4, resume=True) == [], "there is nothing left"
 
 
 def test_files_that_are_no_nets_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no net in"):
-        dqn.load(tmp_path)
+    with pytest.raises(ValueError, match="there is no file"):
+        dqn.load(tmp_path / "model.npz")
     runs.save_arrays(tmp_path / "model.npz", {"kind": dqn.KIND, "settings": {"width": 8}}, {"weights": np.zeros(3)})
     with pytest.raises(ValueError, match="does not hold a net for checkers"):
-        dqn.load(tmp_path)
+        dqn.load(tmp_path / "model.npz")

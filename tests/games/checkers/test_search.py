@@ -10,8 +10,8 @@ import pytest
 from rookery import _native
 from rookery._native import Control
 from rookery.game import TERMINAL
-from rookery.games.checkers.database import endgames
-from rookery.games.checkers.rules import Checkers, CheckersState, parse_action
+from rookery.games.checkers.database import load as load_database
+from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.games.checkers.search import DECIDED, Player, play_match
 from rookery.games.checkers.td import PatternValue
 from tests.games.checkers import oracle as rules
@@ -50,7 +50,7 @@ def test_scores_are_those_of_plain_minimax(depth: int) -> None:
         board, side = to_board(state), "bw"[state.side]
         slow = {}
         for move in rules.legal_moves(board, side):
-            action = parse_action(state, ("x" if move[1] else "-").join(map(str, move[0])))
+            action = state.parse_action(("x" if move[1] else "-").join(map(str, move[0])))
             slow[action] = -minimax(rules.after(board, move), "wb"[state.side], depth - 1)
         assert dict(search.values(state, depth)) == slow, str(state)
         top = max(slow.values())
@@ -87,15 +87,15 @@ def test_patterns_and_their_sum() -> None:
 def test_the_position_after_a_repetition_counts_as_a_draw() -> None:
     state = GAME.parse_state("B:WK32,K31:BK1,K2,K3")
     for move in ("2-6", "31-27", "6-2", "27-31"):
-        state.apply(parse_action(state, move))
+        state.apply(state.parse_action(move))
     scores = dict(_native.checkers.Search().values(state, 1))
-    back = parse_action(state, "2-6")
+    back = state.parse_action("2-6")
     assert scores.pop(back) == 0
     assert set(scores.values()) == {130}
 
 
 def test_endgames_are_looked_up() -> None:
-    solved, rng = endgames(), random.Random(6)
+    solved, rng = load_database(), random.Random(6)
     search = _native.checkers.Search(None, solved.native)
     for _ in range(200):
         state = solved.random_position(GAME, 4, rng)

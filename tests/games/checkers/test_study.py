@@ -40,7 +40,7 @@ def test_shares_have_intervals() -> None:
 
 @pytest.mark.slow
 def test_speed_and_memory() -> None:
-    """15,000 training games a second a core; 3 million positions in 300 MB; a vote in 0.5 ms, whatever the table."""
+    """15,000 training games per second and core; 3 million positions in 300 MB; a vote in 0.5 ms."""
     game = Checkers()
     table = QTable()
     settings = Settings(games=60_000)

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from rookery.games.checkers import td as checkers_td
 from rookery.games.checkers.rules import Checkers
 from rookery.games.checkers.search import Player, play_match
-from rookery.games.checkers.td import Settings, load, train
+from rookery.games.checkers.td import Settings, load
+from rookery.run import load_arrays, save_arrays
+from tests.training import trained, training
 
 GAME = Checkers()
 SMALL = Settings(generations=3, games=60, batch=20, depth=2)
@@ -25,8 +28,7 @@ def weights(folder: Path) -> np.ndarray:
 
 def test_a_few_seconds_teach_what_pieces_are_worth(tmp_path: Path) -> None:
     """From nothing: all weights start at zero."""
-    for _ in train(Settings(generations=2, games=1000, batch=100), tmp_path, seed=1):
-        pass
+    trained(GAME, "td", Settings(generations=2, games=1000, batch=100), tmp_path, seed=1)
     value = load(tmp_path / "model.npz")
 
     def lead(black: str) -> int:
@@ -42,7 +44,7 @@ def test_a_few_seconds_teach_what_pieces_are_worth(tmp_path: Path) -> None:
 
 def test_the_seed_alone_decides(tmp_path: Path) -> None:
     for name, seed, threads in (("a", 1, 1), ("b", 1, 3), ("c", 2, 1)):
-        rows = list(train(SMALL, tmp_path / name, seed=seed, threads=threads))
+        rows = trained(GAME, "td", replace(SMALL, threads=threads), tmp_path / name, seed)
         assert [row["games"] for row in rows] == [60, 120, 180]
     assert weights(tmp_path / "a").any()
     assert np.array_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
@@ -50,13 +52,12 @@ def test_the_seed_alone_decides(tmp_path: Path) -> None:
 
 
 def test_a_stopped_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    for _ in train(SMALL, tmp_path / "whole", seed=4):
-        pass
-    stopped = train(SMALL, tmp_path / "stopped", seed=4)
+    trained(GAME, "td", SMALL, tmp_path / "whole", seed=4)
+    stopped = training(GAME, "td", SMALL, tmp_path / "stopped", seed=4)
     next(stopped)
     stopped.close()
-    assert not (tmp_path / "stopped" / "model.npz").exists()
-    rest = list(train(SMALL, tmp_path / "stopped", seed=4, resume=True))
+    assert load(tmp_path / "stopped" / "model.npz")(GAME.initial_state()) is not None, "a stopped run plays"
+    rest = trained(GAME, "td", SMALL, tmp_path / "stopped", seed=4, resume=True)
     assert [row["generation"] for row in rest] == [2, 3]
     assert np.array_equal(weights(tmp_path / "whole"), weights(tmp_path / "stopped"))
     whole, again = ((tmp_path / name / "metrics.jsonl").read_text() for name in ("whole", "stopped"))
@@ -72,39 +73,37 @@ def test_ctrl_c_stops_at_once_and_keeps_the_checkpoint(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     def learn() -> None:
-        for _ in train(settings, tmp_path):
-            pass
+        trained(GAME, "td", settings, tmp_path)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         learn()
     thread.join()
-    rest = train(settings, tmp_path, resume=True)
+    rest = training(GAME, "td", settings, tmp_path, resume=True)
     assert next(rest)["generation"] >= 2
     rest.close()
 
 
 def test_bad_runs_and_files_are_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    for _ in train(Settings(generations=1, games=4, batch=4, depth=1), run):
-        pass
+    trained(GAME, "td", Settings(generations=1, games=4, batch=4, depth=1), run)
     with pytest.raises(ValueError, match="already holds a run"):
-        next(train(SMALL, run))
+        training(GAME, "td", SMALL, run)
     with pytest.raises(ValueError, match="was trained with games=4, not 60"):
-        next(train(SMALL, run, resume=True))
+        training(GAME, "td", SMALL, run, resume=True)
     with pytest.raises(ValueError, match="must be at least 1"):
-        next(train(Settings(games=0), tmp_path / "other"))
+        Settings(games=0)
     with pytest.raises(ValueError, match="lambda and exploration"):
-        next(train(Settings(trace=1.5), tmp_path / "third"))
+        trained(GAME, "td", Settings(trace=1.5), tmp_path / "third")
     file = run / "model.npz"
     whole = file.read_bytes()
     for content in (b"", b"hello", whole[: len(whole) // 2]):
         file.write_bytes(content)
         with pytest.raises(ValueError, match="damaged"):
             load(file)
-    with pytest.raises(ValueError, match="holds 'checkers-td'"):
-        checkers_td.runs.load_arrays(run / "checkpoint.npz", "something else")
-    checkers_td.runs.save_arrays(file, {"kind": checkers_td.KIND}, {"weights": np.zeros(3)})
+    with pytest.raises(ValueError, match="holds 'checkers td'"):
+        load_arrays(run / "checkpoint.npz", "something else")
+    save_arrays(file, {"kind": checkers_td.KIND}, {"weights": np.zeros(3)})
     with pytest.raises(ValueError, match="does not hold the"):
         load(file)

@@ -74,5 +74,5 @@ def test_explanations_name_every_move_its_distance_and_the_reply() -> None:
 
 
 def test_it_takes_no_settings() -> None:
-    with pytest.raises(ValueError, match="does not take the settings"):
+    with pytest.raises(ValueError, match="unknown setting 'depth'"):
         load_agent("oracle:depth=3", GAME)

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rookery import _native
-from rookery.games.endgames.perfect import Point, Settings, train
+from rookery.games.endgames.perfect import Settings, learn, load
 from rookery.games.endgames.rules import Endgames
 from rookery.games.endgames.tables import tables
+from rookery.registry import agent as load_agent
+from rookery.run import Run
 from tests.games.endgames.oracle import Game, in_check, legal_moves
+from tests.training import trained, training
 
 
 def learner(material: str) -> _native.endgames.PerfectLearner:
@@ -23,20 +26,18 @@ def learner(material: str) -> _native.endgames.PerfectLearner:
 
 @pytest.mark.parametrize("material", ["KQK", "KRK"])
 def test_it_ends_in_perfection(material: str) -> None:
-    table = tables(material)
-    result = train(Settings(material), table.native)
-    shares = [point.optimal for point in result.curve]
-    assert result.perfect
-    assert shares[0] < 0.1
-    assert shares[-1] == 1.0
-    assert result.curve[-1].seconds < 20
+    curve = learn(Endgames(material), Settings())
+    assert curve[-1].perfect
+    assert curve[0].optimal < 0.1
+    assert curve[-1].optimal == 1.0
+    assert curve[-1].seconds < 20
 
 
 @pytest.mark.slow
 def test_bishops_end_in_perfection_within_five_minutes() -> None:
-    result = train(Settings("KBBK"), tables("KBBK").native)
-    assert result.perfect
-    assert result.curve[-1].seconds < 300
+    curve = learn(Endgames("KBBK"), Settings())
+    assert curve[-1].perfect
+    assert curve[-1].seconds < 300
 
 
 def test_every_value_is_that_of_the_table() -> None:
@@ -98,51 +99,63 @@ def test_the_number_of_threads_does_not_matter() -> None:
     assert np.array_equal(one.q, two.q)
 
 
-def shares(points: list[Point]) -> list[tuple[int, float, float]]:
-    return [(point.starts, point.optimal, point.exact) for point in points]
-
-
-def test_an_interrupted_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    settings, truth = Settings("KRK"), tables("KRK").native
-    whole = train(settings, truth)
+def test_an_interrupted_run_ends_with_the_same_result(tmp_path: Path) -> None:
+    game, settings = Endgames("KRK"), Settings()
+    whole = learn(game, settings)
 
     def interrupt() -> None:
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGINT)
 
     def train_again_and_again() -> None:
-        while True:
-            train(settings, truth, tmp_path)
+        for number in itertools.count():
+            trained(game, "perfect", settings, tmp_path / "run", resume=number > 0)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         train_again_and_again()
     thread.join()
-    resumed = train(settings, truth, tmp_path, resume=True)
-    assert shares(resumed.curve) == shares(whole.curve)
-    assert (tmp_path / "curve.csv").read_text().splitlines()[0] == ",".join(asdict(whole.curve[0]))
-    assert len((tmp_path / "curve.csv").read_text().splitlines()) == 1 + len(whole.curve)
+    trained(game, "perfect", settings, tmp_path / "run", resume=True)
+    rows = Run.open(tmp_path / "run").rows
+    assert [(row["starts"], row["optimal"], row["exact"]) for row in rows] == [
+        (point.starts, point.optimal, point.exact) for point in whole
+    ]
+
+
+def test_every_run_is_an_agent(tmp_path: Path) -> None:
+    """The learned values are those of the table, so that the agent mates as fast as possible."""
+    game = Endgames("KQK")
+    trained(game, "perfect", Settings(), tmp_path)
+    agent = load_agent(str(tmp_path), game)
+    table, state, moves = tables("KQK"), game.initial_state(), 0
+    plies = table.dtm(state)
+    while state.player() >= 0:
+        state.apply(agent.choose(state) if state.player() == 0 else table.best_moves(state)[0])
+        moves += 1
+    assert moves == plies
 
 
 def test_bad_runs_are_refused(tmp_path: Path) -> None:
-    truth = tables("KQK").native
-    with pytest.raises(ValueError, match="no run to resume"):
-        train(Settings("KQK"), truth, tmp_path, resume=True)
-    train(Settings("KQK", passes=1), truth, tmp_path)
-    with pytest.raises(ValueError, match="other settings"):
-        train(Settings("KQK", seed=1), truth, tmp_path, resume=True)
-    file = tmp_path / "q.npz"
-    for content in (b"", b"hello", file.read_bytes()[:5000]):
-        file.write_bytes(content)
-        with pytest.raises(ValueError, match="damaged"):
-            train(Settings("KQK", passes=1), truth, tmp_path, resume=True)
+    game = Endgames("KQK")
+    trained(game, "perfect", Settings(passes=1), tmp_path)
+    with pytest.raises(ValueError, match="seed 0, not 1"):
+        training(game, "perfect", Settings(passes=1), tmp_path, seed=1, resume=True)
+    with pytest.raises(ValueError, match=r"discount=0\.95, not 0\.9"):
+        training(game, "perfect", Settings(passes=1, discount=0.9), tmp_path, resume=True)
+    for name in ("checkpoint.npz", "model.npz"):
+        file = tmp_path / name
+        for content in (b"", b"hello", file.read_bytes()[:5000]):
+            file.write_bytes(content)
+            with pytest.raises(ValueError, match="damaged"):
+                load(file) if name == "model.npz" else trained(
+                    game, "perfect", Settings(passes=2), tmp_path, resume=True
+                )
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"material": "KPK"}, "unknown material 'KPK'; this method learns KQK, KRK, KBBK, KBNK"),
         ({"discount": 1.5}, "the discount must be between 0 and 1"),
         ({"passes": 0}, "at least one pass"),
     ],
@@ -152,6 +165,11 @@ def test_bad_settings_are_refused(settings: dict[str, object], message: str) -> 
         Settings(**settings)  # type: ignore[arg-type]
 
 
+def test_pawns_are_not_learned(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="perfect does not fit endgames KPK: it learns KQK, KRK, KBBK, KBNK"):
+        training(Endgames("KPK"), "perfect", Settings(), tmp_path)
+
+
 def test_the_truth_must_be_of_the_same_endgame() -> None:
     with pytest.raises(ValueError, match="another endgame"):
-        train(Settings("KQK"), tables("KRK").native)
+        learner("KQK").judge(tables("KRK").native, 1)

@@ -12,7 +12,15 @@ import pytest
 
 from rookery import _native
 from rookery.games.endgames import q_learning as endgame_q
-from rookery.games.endgames.q_learning import POTENTIAL, VERSIONS, QTable, Settings, perfect_engine, train, train_batch
+from rookery.games.endgames.q_learning import (
+    POTENTIAL,
+    VERSIONS,
+    LearnedTable,
+    Settings,
+    perfect_engine,
+    train,
+    train_batch,
+)
 from rookery.games.endgames.rules import Endgames, EndgamesState
 from rookery.games.endgames.tables import tables
 from tests.games.endgames import oracle_q_learning as oracle
@@ -227,7 +235,7 @@ def test_q_tables_survive_the_disk_and_bad_files_are_refused(tmp_path: Path) -> 
     table = run.tables["strong"]
     file = tmp_path / "q.npz"
     table.save(file)
-    loaded = QTable.load(file)
+    loaded = LearnedTable.load(file)
     assert loaded.positions.tolist() == table.positions.tolist()
     state = start("KQK")
     assert loaded.values(state) == pytest.approx(table.values(state), rel=1e-6)
@@ -237,10 +245,10 @@ def test_q_tables_survive_the_disk_and_bad_files_are_refused(tmp_path: Path) -> 
         bad = tmp_path / "bad.npz"
         bad.write_bytes(content)
         with pytest.raises(ValueError, match="not a Q-table"):
-            QTable.load(bad)
+            LearnedTable.load(bad)
     np.savez(tmp_path / "other.npz", format=np.array("something else"))
     with pytest.raises(ValueError, match="not a Q-table"):
-        QTable.load(tmp_path / "other.npz")
+        LearnedTable.load(tmp_path / "other.npz")
 
 
 def test_a_batch_is_resumed_and_writes_the_paper_s_files(tmp_path: Path) -> None:

@@ -50,9 +50,23 @@ def ending_by_chess(board: chess.Board) -> str | None:
     return None
 
 
+def possible_moves() -> list[str]:
+    """The moves of a queen and of a knight on an empty board in the notation of engines, then straight promotions."""
+    squares = [(file, rank) for rank in range(8) for file in range(8)]
+    moves = []
+    for square in squares:
+        reached = {end for kind in "QN" for end in oracle.attacked_squares({square: kind}, square)}
+        moves += [oracle.name(square) + oracle.name(end) for end in squares if end in reached]
+    for piece in "nbrq":
+        moves += [f"{file}{start}{file}{end}{piece}" for start, end in ("21", "78") for file in "abcdefgh"]
+    return moves
+
+
+NUMBERS = {name: number for number, name in enumerate(possible_moves())}
+
+
 def action_of(move: chess.Move) -> int:
-    promotion = {None: 0, chess.KNIGHT: 1, chess.BISHOP: 2, chess.ROOK: 3, chess.QUEEN: 4}[move.promotion]
-    return move.from_square * 64 + move.to_square + 4096 * promotion
+    return NUMBERS[move.uci()]
 
 
 def check_against_chess(board: chess.Board) -> str | None:
@@ -249,22 +263,40 @@ def test_perft_by_hand() -> None:
     """Kc3 and Pb7 against Ka1: b8 four ways, the king to b3, c2, d2, d3, d4, c4, b4 (a1 guards only b1, b2, a2)."""
     state = GAME.parse_state("8/1P6/8/8/8/2K5/8/k7 w - - 0 1")
     assert state.perft(1) == 4 + 7
-    assert {state.uci(action) for action in state.legal_actions() if action >= 4096} == {
+    assert {state.uci(action) for action in state.legal_actions() if action >= 1792} == {
         "b7b8n", "b7b8b", "b7b8r", "b7b8q",
     }  # fmt: skip
 
 
-def test_action_numbers() -> None:
-    """e7 is 52 and e8 is 60; promotions are N, B, R, Q = 1, 2, 3, 4."""
+def test_action_numbers_are_the_possible_moves_each_once() -> None:
+    assert len(NUMBERS) == GAME.num_actions == 1456 + 336 + 4 * 2 * 8
     state = GAME.parse_state("8/4P3/8/8/8/2K5/8/k7 w - - 0 1")
+    assert [state.uci(action) for action in range(GAME.num_actions)] == list(NUMBERS)
     names = {state.action_name(action): action for action in state.legal_actions()}
-    assert names["e8=N"] == 52 * 64 + 60 + 4096
-    assert names["e8=B"] == 52 * 64 + 60 + 2 * 4096
-    assert names["e8=R"] == 52 * 64 + 60 + 3 * 4096
-    assert names["e8=Q"] == 52 * 64 + 60 + 4 * 4096
-    assert names["Kc2"] == 18 * 64 + 10
-    assert GAME.num_actions == 5 * 64 * 64
+    assert names["e8=Q"] == NUMBERS["e7e8q"]
     assert state.action_cells(names["e8=Q"]) == [12, 4]  # e7 is in the second row from above
+
+
+def test_every_action_number_is_legal_somewhere() -> None:
+    """A queen or one of two knights can make every move, a pawn of either colour every promotion; names read back."""
+    rng = random.Random(3)
+    for name, action in NUMBERS.items():
+        start, end = chess.parse_square(name[:2]), chess.parse_square(name[2:4])
+        leap = chess.square_file(start) != chess.square_file(end) and chess.square_knight_distance(start, end) == 1
+        pieces = [chess.PAWN] if name[4:] else [chess.KNIGHT] * 2 if leap else [chess.QUEEN]
+        colour = name[3] != "1" or not name[4:]
+        board = chess.Board(None)
+        while not board.is_valid() or chess.Move.from_uci(name) not in board.legal_moves:
+            free = rng.sample([square for square in chess.SQUARES if square not in (start, end)], 3)
+            board = chess.Board(None)
+            board.turn = colour
+            for square, piece in zip([start, free[2]], pieces, strict=False):
+                board.set_piece_at(square, chess.Piece(piece, colour))
+            board.set_piece_at(free[0], chess.Piece(chess.KING, colour))
+            board.set_piece_at(free[1], chess.Piece(chess.KING, not colour))
+        state = GAME.parse_state(board.fen())
+        assert state.is_legal(action)
+        assert state.parse_action(state.action_name(action)) == action
 
 
 def test_illegal_actions_are_refused() -> None:
@@ -283,7 +315,7 @@ def test_illegal_actions_are_refused() -> None:
                 state.action_name(action)
         assert str(state) == before
     for action in (-1, GAME.num_actions):
-        with pytest.raises(ValueError, match="actions are 0 to 20479"):
+        with pytest.raises(ValueError, match="actions are 0 to 1855"):
             GAME.initial_state().uci(action)
 
 
@@ -389,11 +421,34 @@ def test_parse_action_gives_a_legal_action_or_raises_value_error(text: str) -> N
 
 def test_parse_action_refuses_what_is_ambiguous() -> None:
     state = GAME.parse_state("8/8/8/8/8/1k6/8/R3R2K w - - 0 1")
-    with pytest.raises(ValueError, match="several"):
+    with pytest.raises(ValueError, match="'Rc1' may mean Rac1 or Rec1"):
         state.parse_action("Rc1")
     assert state.action_name(state.parse_action("Rac1")) == "Rac1"
-    with pytest.raises(ValueError, match="not a legal move"):
+    with pytest.raises(ValueError, match=r"'Kh3' is not a legal move in .*; expected one of Kg1, Kg2, Kh2, "):
         state.parse_action("Kh3")
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("Rc1+", ["Rc1", "Rc1+", "Rc1#", "R4c1", "Rcc1", "Rc4-c1", "Rc4xc1", "c4c1", "rc1", " Rc1 + ", "Rc1!?"]),
+        ("Kb3", ["Kb3", "kb3", "Kb2-b3", "b2b3", "b2-b3"]),
+        ("c8=N", ["c8=N", "c8N", "c7c8n", "c7-c8=N", "c8=n", "c8(N)"]),
+        ("c8=Q", ["c8=Q", "c8q", "c7c8q", "c7c8Q", "c7-c8=Q!!"]),
+    ],
+)
+def test_parse_action_reads_what_players_write(name: str, forms: list[str]) -> None:
+    state = GAME.parse_state("8/2P5/8/8/2R5/8/1K6/7k w - - 0 1")
+    assert {state.action_name(state.parse_action(form)) for form in forms} == {name}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "c4", "c8", "c7c8", "c7c8k", "Rc4c1c2", "Bc1", "b3", "Kb9", "O-O", "R c 9", "e2e4"]
+)
+def test_parse_action_refuses(text: str) -> None:
+    state = GAME.parse_state("8/2P5/8/8/2R5/8/1K6/7k w - - 0 1")
+    with pytest.raises(ValueError, match=r"expected|may mean"):
+        state.parse_action(text)
 
 
 @pytest.mark.parametrize("material", [f"K{pieces}K" for pieces in MATERIALS if pieces not in ("", "B", "N")])

@@ -337,7 +337,7 @@ def damage(content: bytes, how: str) -> bytes:
         "cut header": content[:10],
         "longer": content + b"x",
         "bit": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
-        "checksum": content[:24] + bytes([content[24] ^ 1]) + content[25:],
+        "checksum": content[:40] + bytes([content[40] ^ 1]) + content[41:],
         "text": b"hello world" * 100,
     }[how]
 
@@ -348,15 +348,15 @@ def test_damaged_files_are_made_again(
 ) -> None:
     monkeypatch.setenv("ROOKERY_CACHE", str(tmp_path))
     good = fresh("KRK").strong_to_move.copy()
-    file = tmp_path / "endgames" / "KRK.dtm"
+    file = tmp_path / "endgames" / "KRK.bin"
     content = file.read_bytes()
     fresh("KQK")
-    file.write_bytes((tmp_path / "endgames" / "KQK.dtm").read_bytes() if how == "other" else damage(content, how))
+    file.write_bytes((tmp_path / "endgames" / "KQK.bin").read_bytes() if how == "other" else damage(content, how))
     capsys.readouterr()
     assert np.array_equal(fresh("KRK").strong_to_move, good)
     assert "is damaged" in capsys.readouterr().err
     assert file.read_bytes() == content
-    assert sorted(path.name for path in file.parent.iterdir()) == ["KQK.dtm", "KRK.dtm"]
+    assert sorted(path.name for path in file.parent.iterdir()) == ["KQK.bin", "KRK.bin"]
 
 
 def test_a_good_file_is_loaded_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 
-from rookery.registry import agent as load_agent
 from rookery.games.morpion import zero  # noqa: E402
 from rookery.games.morpion.rules import Morpion  # noqa: E402
+from rookery.registry import agent as load_agent  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_values_are_the_nets_probabilities_wherever_the_cross_lies(model: Path) 
 
 def test_looking_ahead_shares_visits_and_explains_itself(model: Path) -> None:
     game = Morpion(board=16)
-    agent = load_agent(f"zero:{model},simulations=50", game)
+    agent = load_agent(f"zero:simulations=50,path={model}", game)
     state = game.initial_state()
     values = agent.values(state)
     assert sum(values.values()) == pytest.approx(1)
@@ -63,9 +63,9 @@ def test_games_with_trees_are_legal(model: Path) -> None:
 
 
 def test_refusals(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="plays 5D, not 5T"):
+    with pytest.raises(ValueError, match="zero does not fit morpion 5T: it plays 5D only"):
         load_agent("zero", Morpion(touching=True))
-    with pytest.raises(ValueError, match="there is no net in"):
+    with pytest.raises(ValueError, match="there is no model in"):
         load_agent(f"zero:{tmp_path / 'none'}", Morpion())
     torn = tmp_path / "torn.safetensors"
     torn.write_bytes(model.read_bytes()[:-100])

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 from rookery.games.morpion import learning_study as study
-from rookery.games.morpion.search import GRIDS, Campaign, Settings
+from rookery.games.morpion.search import GRIDS, Campaign, CampaignSettings
 
 CONSOLE = Console(file=io.StringIO())
 
 
 @pytest.fixture(scope="module")
 def nrpa(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    campaign = Campaign(Settings("5D", "nrpa", 1, 3), tmp_path_factory.mktemp("nrpa") / "runs.json")
+    campaign = Campaign(CampaignSettings("5D", "nrpa", 1, 3), tmp_path_factory.mktemp("nrpa") / "runs.json")
     campaign.go(runs=5)
     return campaign
 
@@ -53,8 +53,9 @@ def test_a_fresh_run_is_kept(system: study.System, tmp_path: Path, monkeypatch: 
     from rookery.games.morpion import zero as morpion_zero
 
     tiny = replace(morpion_zero.SMALL, channels=4, blocks=1, games=4, searches=2, level=2, steps=2, batch=8)
-    monkeypatch.setattr(morpion_zero, "SMALL", tiny)
-    monkeypatch.setattr(morpion_r2, "SMALL", replace(morpion_r2.SMALL, iterations=2, episodes=3, channels=4, epochs=1))
+    monkeypatch.setitem(morpion_zero.PRESETS, "small", tiny)
+    small = replace(morpion_r2.SMALL, iterations=2, episodes=3, channels=4, epochs=1)
+    monkeypatch.setitem(morpion_r2.PRESETS, "small", small)
     curve = study.train_anew(system, 1e-6, 1, tmp_path / "run", CONSOLE)
     assert len(curve.seconds) == len(curve.best) == len(curve.played_mean) == 1  # one iteration at least
     assert 20 < curve.played_mean[-1] <= curve.best[-1] <= 82

@@ -11,6 +11,8 @@ torch.set_num_threads(1)
 
 from rookery import _native  # noqa: E402
 from rookery.games.morpion import r2  # noqa: E402
+from rookery.games.morpion.rules import Morpion  # noqa: E402
+from tests.training import trained  # noqa: E402
 
 TINY = replace(r2.SMALL, episodes=3, simulations=8, epochs=1, channels=4, hidden=8, enhanced_every=2, leaves=4)
 
@@ -106,8 +108,9 @@ def test_the_tree_of_another_game() -> None:
 
 
 def test_a_stopped_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    whole = list(r2.train(TINY, tmp_path / "whole", 1, False, 3))
-    list(r2.train(TINY, tmp_path / "parts", 1, False, 2))
-    parts = list(r2.train(TINY, tmp_path / "parts", 1, True, 3))
+    game, settings = Morpion(), replace(TINY, iterations=3)
+    whole = trained(game, "r2", settings, tmp_path / "whole", 1)
+    trained(game, "r2", replace(TINY, iterations=2), tmp_path / "parts", 1)
+    parts = trained(game, "r2", settings, tmp_path / "parts", 1, resume=True)
     assert [row["enhanced"] is not None for row in whole] == [False, True, False]
     assert {**whole[2], "seconds": 0} == {**parts[0], "seconds": 0}

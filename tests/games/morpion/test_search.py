@@ -14,7 +14,7 @@ import pytest
 
 from rookery.game import TERMINAL
 from rookery.games.morpion.rules import Morpion, MorpionState, verify
-from rookery.games.morpion.search import METHODS, Campaign, Settings, longest_from, repair, shipped
+from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, longest_from, repair, shipped
 
 
 def morpion(variant: str) -> Morpion:
@@ -85,19 +85,19 @@ def test_bad_settings_of_repair_are_refused(settings: dict[str, Any], message: s
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_makes_a_campaign(method: str) -> None:
-    campaign = Campaign(Settings("4D", method, level=1, seed=10))
+    campaign = Campaign(CampaignSettings("4D", method, level=1, seed=10))
     campaign.go(runs=3, threads=2)
     assert sorted(run.seed for run in campaign.runs) == [10, 11, 12]
     assert campaign.best.score == max(run.score for run in campaign.runs)
     assert campaign.playouts == sum(run.playouts for run in campaign.runs)
     # The run of the best game, alone, finds the same.
-    again = Campaign(Settings("4D", method, level=1, seed=campaign.best.seed))
+    again = Campaign(CampaignSettings("4D", method, level=1, seed=campaign.best.seed))
     again.go(runs=1)
     assert again.state.moves == campaign.state.moves
 
 
 def test_a_resumed_campaign_is_the_same_as_one_in_one_go(tmp_path: Path) -> None:
-    settings = Settings("4T", "nrpa", level=1, seed=3)
+    settings = CampaignSettings("4T", "nrpa", level=1, seed=3)
     whole = Campaign(settings)
     whole.go(runs=6, threads=1)
     path = tmp_path / "parts.json"
@@ -115,7 +115,7 @@ def test_a_resumed_campaign_is_the_same_as_one_in_one_go(tmp_path: Path) -> None
 
 
 def test_a_run_cut_short_is_made_again(tmp_path: Path) -> None:
-    settings = Settings("5D", "nrpa", level=4)
+    settings = CampaignSettings("5D", "nrpa", level=4)
     campaign = Campaign(settings, tmp_path / "a.json")
     begin = time.monotonic()
     campaign.go(seconds=0.5, threads=1)
@@ -126,7 +126,7 @@ def test_a_run_cut_short_is_made_again(tmp_path: Path) -> None:
 
 
 def test_the_record_is_said_to_be_equalled_only_when_it_is() -> None:
-    campaign = Campaign(Settings("4D", "nrpa", level=2, seed=0, alpha=1))
+    campaign = Campaign(CampaignSettings("4D", "nrpa", level=2, seed=0, alpha=1))
     campaign.go(runs=1, threads=1)
     assert campaign.best.score < 35
     assert campaign.verdict is None
@@ -137,7 +137,7 @@ def test_the_record_is_said_to_be_equalled_only_when_it_is() -> None:
 
 
 def test_a_game_that_the_referee_rejects_is_never_taken() -> None:
-    campaign = Campaign(Settings("4D", "nrpa", level=1))
+    campaign = Campaign(CampaignSettings("4D", "nrpa", level=1))
     state = campaign.game.initial_state()
     with pytest.raises(AssertionError, match="the referee rejects"):
         campaign._offer(0, [state.legal_actions()[0]])  # legal, but not over
@@ -146,12 +146,12 @@ def test_a_game_that_the_referee_rejects_is_never_taken() -> None:
 
 def test_what_is_no_saved_search_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "search.json"
-    settings = Settings("4D", "nrpa", level=1)
+    settings = CampaignSettings("4D", "nrpa", level=1)
     Campaign(settings, path).go(runs=1)
     with pytest.raises(ValueError, match="already holds a search"):
         Campaign(settings, path)
     with pytest.raises(ValueError, match="searched with variant 4D"):
-        Campaign(Settings("4T", "nrpa", level=1), path, resume=True)
+        Campaign(CampaignSettings("4T", "nrpa", level=1), path, resume=True)
     whole = json.loads(path.read_text())
     one_less = whole["best"] | {"score": whole["best"]["score"] - 1}
     for text in ("", "[]", "{}", path.read_text()[:-40], json.dumps(whole | {"best": one_less})):
@@ -175,7 +175,7 @@ def test_nothing_saved_is_lost_by_a_kill(tmp_path: Path, how: signal.Signals) ->
     finally:
         process.send_signal(how)
         output, _ = process.communicate(timeout=20)
-    campaign = Campaign(Settings("4T", "nrpa", level=2), path, resume=True)
+    campaign = Campaign(CampaignSettings("4T", "nrpa", level=2), path, resume=True)
     assert [run.seed for run in campaign.runs][:2] == [0, 1]
     assert verify(path.with_suffix(".psol").read_text()).score == campaign.best.score
     if how == signal.SIGINT:
@@ -205,7 +205,7 @@ def test_the_grids_that_ship(variant: str, least: int) -> None:
 @pytest.mark.slow
 def test_nrpa_level_3_as_well_as_such_code_is_known_to_do() -> None:
     # Known: a mean of 78.2 and 82 in one run of 25. The mean of 20 runs has a standard error of 0.43.
-    campaign = Campaign(Settings("5D", "nrpa", level=3, seed=1000))
+    campaign = Campaign(CampaignSettings("5D", "nrpa", level=3, seed=1000))
     campaign.go(runs=20)
     assert sum(run.score for run in campaign.runs) / 20 >= 78
     assert sum(run.cpu_seconds for run in campaign.runs) / 20 <= 10
@@ -214,7 +214,7 @@ def test_nrpa_level_3_as_well_as_such_code_is_known_to_do() -> None:
 
 @pytest.mark.slow
 def test_long_games_of_5t_within_minutes() -> None:
-    campaign = Campaign(Settings("5T", "repair", level=3))
+    campaign = Campaign(CampaignSettings("5T", "repair", level=3))
     campaign.go(runs=30)  # about 90 seconds on two cores
     assert campaign.best.score >= 155
 
@@ -222,7 +222,7 @@ def test_long_games_of_5t_within_minutes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("variant", "optimum"), [("4D", 35), ("4T", 62)])
 def test_optimal_games_within_a_minute(variant: str, optimum: int) -> None:
-    campaign = Campaign(Settings(variant, "nrpa", level=3))
+    campaign = Campaign(CampaignSettings(variant, "nrpa", level=3))
     campaign.go(seconds=60, tick=lambda control: control.stop() if campaign.verdict else None)
     assert campaign.best.score == optimum
 
@@ -231,11 +231,11 @@ def test_alpha_is_part_of_the_search() -> None:
     """Another alpha is another search, and what was found says so."""
     found = []
     for alpha in (1.0, 0.5):
-        campaign = Campaign(Settings("4D", "nrpa", level=1, seed=5, alpha=alpha))
+        campaign = Campaign(CampaignSettings("4D", "nrpa", level=1, seed=5, alpha=alpha))
         campaign.go(runs=1, threads=1)
         found.append(campaign)
     assert "--alpha 0.5" in found[1].best.record
     assert "--alpha 1," in found[0].best.record
     assert found[0].state.moves != found[1].state.moves
     with pytest.raises(ValueError, match="alpha must be"):
-        Settings(alpha=0)
+        CampaignSettings(alpha=0)

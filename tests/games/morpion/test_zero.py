@@ -14,6 +14,7 @@ from rookery import _native  # noqa: E402
 from rookery.games.morpion import zero  # noqa: E402
 from rookery.games.morpion.rules import Morpion  # noqa: E402
 from tests.commands import answer, check_refusal  # noqa: E402
+from tests.training import trained, training  # noqa: E402
 
 GAME = Morpion(board=16)
 TINY = replace(
@@ -207,9 +208,10 @@ def test_ranking_counts_games_once_and_rewards_the_best() -> None:
 
 
 def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> None:
-    whole = list(zero.train(TINY, tmp_path / "whole", 3, False, 3))
-    list(zero.train(TINY, tmp_path / "parts", 3, False, 1))
-    parts = list(zero.train(replace(TINY, threads=2), tmp_path / "parts", 3, True, 3))
+    settings = replace(TINY, iterations=3)
+    whole = trained(Morpion(), "zero", settings, tmp_path / "whole", 3)
+    trained(Morpion(), "zero", replace(TINY, iterations=1), tmp_path / "parts", 3)
+    parts = trained(Morpion(), "zero", replace(settings, threads=2), tmp_path / "parts", 3, resume=True)
     assert [row["iteration"] for row in whole] == [1, 2, 3]
     assert [row["iteration"] for row in parts] == [2, 3]
     for name in ("played_mean", "searched_mean", "policy_loss", "value_loss", "best", "threshold"):
@@ -220,9 +222,9 @@ def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> N
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3]
     assert (tmp_path / "whole" / "best.psol").read_text() == (tmp_path / "parts" / "best.psol").read_text()
     with pytest.raises(ValueError, match="already holds a run"):
-        next(zero.train(TINY, tmp_path / "parts", 3, False, 4))
+        training(Morpion(), "zero", settings, tmp_path / "parts", 3)
     with pytest.raises(ValueError, match="was trained with channels=4, not 8"):
-        next(zero.train(replace(TINY, channels=8), tmp_path / "parts", 3, True, 4))
+        training(Morpion(), "zero", replace(settings, channels=8), tmp_path / "parts", 3, resume=True)
 
 
 def test_learning_raises_the_chances_of_the_best_games() -> None:
@@ -237,20 +239,14 @@ def test_learning_raises_the_chances_of_the_best_games() -> None:
 
 
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = [
-        "channels=4",
-        "blocks=1",
-        "games=4",
-        "searches=3",
-        "level=2",
-        "search_iterations=3",
-        "steps=2",
-        "batch=8",
-    ]
+    tiny = [
+        "--channels", "4", "--blocks", "1", "--games", "4", "--searches", "3", "--level", "2", "--steps", "2",
+        "--search-iterations", "3", "--batch", "8",
+    ]  # fmt: skip
     folder = tmp_path / "run"
     data = answer(
         capsys, "train", "morpion", "zero", "--preset", "small", "--iterations", "1", "--out", str(folder),
-        "--settings", *settings,
+        *tiny,
     )  # fmt: skip
     assert data["metrics"]["iteration"] == 1
     data = answer(
@@ -266,13 +262,13 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     foreign = tmp_path / "foreign.safetensors"
     foreign.write_bytes(b"not a net")
     check_refusal(capsys, ["evaluate", "morpion", str(foreign)], "is not a net written by Rookery")
-    arguments = ["train", "morpion", "zero", "--out", str(tmp_path / "x"), "--settings"]
-    check_refusal(capsys, [*arguments, "gamez=3"], "unknown setting 'gamez'")
-    check_refusal(capsys, [*arguments, "games=many"], "takes a number")
+    arguments = ["evaluate", "morpion", str(folder / "model.safetensors"), "--settings"]
+    check_refusal(capsys, [*arguments, "gamez=3"], "unknown setting 'gamez' of zero; did you mean 'games'?")
+    check_refusal(capsys, [*arguments, "games=many"], "games of zero must be a whole number, not 'many'")
 
 
 @pytest.mark.slow
 def test_half_an_hour_on_two_cores(tmp_path: Path) -> None:
-    rows = list(zero.train(zero.SMALL, tmp_path / "run", seed=0, resume=False, iterations=10**9, minutes=30))
+    rows = trained(Morpion(), "zero", replace(zero.SMALL, minutes=30.0), tmp_path / "run")
     assert rows[-1]["best"] >= 70
     assert np.mean([row["played_mean"] for row in rows[-3:]]) >= 60

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rookery.cli import main
-from tests.commands import answer
+from tests.commands import answer, check_refusal
 
 
 def test_solve(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_many_from_standard_input(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(".RN./B.P./..../....\n\nK.../..../..../...P\n"))
     with pytest.raises(SystemExit):
-        main([command, "solitaire-chess", "-"])
+        main([command, "solitaire-chess", "-", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["position"] for row in rows] == [".RN./B.P./..../....", "K.../..../..../...P"]
     assert [row.get("stuck", not row.get("solvable")) for row in rows] == [False, True]
@@ -65,11 +65,12 @@ def test_hint_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
 def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     data = answer(capsys, "train", "solitaire-chess", "dqn", "--steps", "3", "--out", str(tmp_path))
-    assert Path(str(data["run"])).exists()
     found = answer(
-        capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", str(data["run"])
+        capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", "--order", "ranked", "--weights", str(data["model"])
     )
     assert found["solvable"]
+    why = answer(capsys, "explain", "solitaire-chess", ".RN./B.P./..../....", "--agent", str(tmp_path))
+    assert why["action"] in why["values"]
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,30 @@ def test_nonsense_is_an_error(capsys: pytest.CaptureFixture[str], arguments: lis
     output = capsys.readouterr()
     assert sentence in output.err
     assert len(output.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["solve", "solitaire-chess", "R1.../..../..../...P"], "expected no count, as captures are not limited"),
+        (["solve", "solitaire-chess", "R../..../..../...P"], "each one of K, Q, R, B, N, P or '.'"),
+        (["show", "solitaire-chess", "/".join(["....."] * 5)], "boards of that size are the variant 5x5"),
+        (["solve", "solitaire-chess", ".RN./B.P./..../....", "--weights", "dqn"], "--weights is for --order ranked"),
+        (["generate", "solitaire-chess", "--level", "expert", "--pieces", "8"], "--pieces is for --level solo"),
+        (["generate", "solitaire-chess", "--seed", "-1"], "the seed must be from 0 to 2^62 - 1"),
+    ],
+)
+def test_what_is_refused_says_why(capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str) -> None:
+    check_refusal(capsys, arguments, sentence)
+
+
+def test_positions_from_standard_input_are_answered_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(".RN./B.P./..../....\nK.../..../..../...P\n"))
+    with pytest.raises(SystemExit):
+        main(["solve", "solitaire-chess", "-"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(".RN./B.P./..../....: ")
+    assert "leaves" in first
+    assert second.startswith("K.../..../..../...P: cannot be solved")

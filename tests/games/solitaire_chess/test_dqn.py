@@ -4,19 +4,20 @@ import dataclasses
 import json
 import random
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rookery import _native
-from rookery.registry import agent as load_agent
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+from rookery.registry import agent as load_agent
+from tests.training import trained, training
 
 torch = pytest.importorskip("torch")
+load_file = pytest.importorskip("safetensors.torch").load_file
 dqn = pytest.importorskip("rookery.games.solitaire_chess.dqn")
 taught = pytest.importorskip("rookery.games.solitaire_chess.taught")
 
@@ -73,17 +74,18 @@ def test_graph_by_hand() -> None:
 TAUGHT = taught.Settings(width=8, heads=2, layers=2, steps=30, batch=32, puzzles=100, report=10)
 
 
-@pytest.mark.parametrize(("method", "settings"), [(dqn, SMALL), (taught, TAUGHT)])
+@pytest.mark.parametrize(("method", "settings"), [("dqn", SMALL), ("taught", TAUGHT)])
 def test_same_seed_same_weights_stopped_or_not(
-    method: ModuleType, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: str, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dqn, "CHECKPOINT", 10)
 
     def weights(folder: str, seed: int, resume: bool = False, rows: int = 3) -> dict[str, Any]:
-        run = method.train(GAME, settings, tmp_path / folder, seed, resume)
+        run = training(GAME, method, settings, tmp_path / folder, seed, resume)
         for _ in range(rows):
-            _, net = next(run)
-        return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+            next(run)
+        found: dict[str, Any] = load_file(tmp_path / folder / "model.safetensors")
+        return found
 
     one = weights("one", 1)
     weights("stopped", 1, rows=1)
@@ -98,7 +100,7 @@ def test_same_seed_same_weights_stopped_or_not(
 def test_values_are_chances(tmp_path: Path) -> None:
     """All that can be won lies between 0 and 1, on the large board too."""
     with pytest.raises(ValueError, match="at most 1 together"):
-        next(dqn.train(GAME, dataclasses.replace(SMALL, max_pieces=14), tmp_path))
+        trained(GAME, "dqn", dataclasses.replace(SMALL, max_pieces=14), tmp_path)
     solo = dqn.SOLO_8X8
     assert 0.5 < solo.reward_win + solo.reward_capture * (solo.max_pieces - 1) < 1
 
@@ -136,17 +138,17 @@ def test_lessons_tell_the_truth() -> None:
 
 def test_a_pupil_learns(tmp_path: Path) -> None:
     settings = dataclasses.replace(TAUGHT, steps=300, puzzles=2000, shares=(0.5, 0.5), max_solutions=1, width=16)
-    rows = [row for row, _ in taught.train(GAME, settings, tmp_path)]
+    rows = trained(GAME, "taught", settings, tmp_path)
     assert rows[-1]["right"] > rows[0]["right"] + 0.1
 
 
 def test_it_learns(tmp_path: Path) -> None:
     """Two pieces left: a capture wins whoever makes it. Few steps must be enough to see what leads to a dead end."""
     settings = dataclasses.replace(SMALL, steps=300, max_pieces=3, width=16, learning_rate=5e-3)
-    *_, (_, nets) = dqn.train(GAME, settings, tmp_path)
+    trained(GAME, "dqn", settings, tmp_path)
     pool = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     puzzles = _native.solitaire_chess.make_puzzles(GAME.rules, 400, 3, pool, None, 1, 99, 1)
-    ranker = dqn.ranker_of(nets, settings)
+    ranker = capture_ranker.load(tmp_path / "model.safetensors")
     learned, at_random = (dqn.play(GAME, ranker, puzzles, np.full(400, e), settings, 0).straight.mean() for e in (0, 1))
     assert learned > at_random + 0.12
 

@@ -119,3 +119,16 @@ def test_ratings_order_published_puzzles_as_their_makers_did() -> None:
     assert np.corrcoef(ranks(measured), ranks(given))[0, 1] >= 0.92
     published = {canonical(row["rows"]) for row in rows}
     assert not published & {canonical(puzzle.rows) for puzzle in pack()}
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "advanced"])
+def test_kings_are_as_rare_as_in_published_puzzles(level: str) -> None:
+    """Of 36 published puzzles 5 have a king; left to chance, nearly all of the harder ones would."""
+    share = np.mean(["K" in puzzle.rows for puzzle in make_puzzles(level, 100, seed=3, threads=2)])
+    assert 0.05 < share < 0.25
+    assert make_puzzles(level, 3, seed=2**62 - 1)
+
+
+def test_a_tree_too_large_to_count_says_so() -> None:
+    assert capture_tree(GAME.parse_state("QQQQ/QQQQ/QQQQ/QQQQ")).saturated
+    assert not capture_tree(GAME.parse_state("R.../.B../..N./P...")).saturated

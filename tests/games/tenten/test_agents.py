@@ -8,11 +8,11 @@ import pytest
 
 from rookery.cli import main
 from rookery.game import TERMINAL, play_chance
-from rookery.games.tenten import ntuple
-from rookery.games.tenten.agents import SHIPPED
+from rookery.games.tenten import MODELS, ntuple
 from rookery.games.tenten.rules import TenTen
 from rookery.registry import agent as load_agent
 from rookery.registry import load
+from tests.training import trained
 
 POSITION = (
     "##......../##......../.........#/..###...../..###...../..###...../.........#/........../#........#/########.. 3x3"
@@ -68,7 +68,7 @@ def test_look_ahead_avoids_a_hand_that_cannot_be_finished() -> None:
 
 
 def test_every_shipped_model_says_how_it_was_made() -> None:
-    files = sorted(SHIPPED.glob("*.npz"))
+    files = sorted(MODELS.glob("*.npz"))
     assert len(files) >= 6
     assert sum(file.stat().st_size for file in files) < 8_000_000
     for file in files:
@@ -81,10 +81,10 @@ def test_every_shipped_model_says_how_it_was_made() -> None:
 def test_boards_without_shipped_weights_are_refused() -> None:
     with pytest.raises(
         ValueError,
-        match="no weights of 'ntuple' are shipped for 3x3-three, only for: 10x10, 10x10-no-3x3, 4x4-seven, 5x5",
+        match="ntuple ships no weights for 3x3-three, only for 10x10, 10x10-no-3x3, 4x4-seven, 5x5",
     ):
         load_agent("ntuple", load("tenten", "3x3-three"))
-    with pytest.raises(ValueError, match="does not take the settings"):
+    with pytest.raises(ValueError, match="unknown setting 'depth'"):
         load_agent("ntuple:depth=3", load("tenten"))
 
 
@@ -95,29 +95,29 @@ def test_train_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
         output = capsys.readouterr()
         return int(str(stop.value.code)), output.out, output.err
 
-    code, out, _ = run("--length", "1000000", "--json")
+    code, out, _ = run("--steps", "1000000", "--json")
     assert code == 0
     data = json.loads(out)
     assert set(data) >= {"run", "metrics"}
     assert data["metrics"]["steps"] >= 1_000_000
     game = load("tenten", "4x4-seven")
     assert load_agent(f"ntuple:{data['model']}", game).values(game.random_start(random.Random(1)))
-    code, out, err = run("--length", "1000000")
+    code, out, err = run("--steps", "1000000")
     assert (code, out) == (2, "")
-    assert "--resume" in err
-    assert run("--length", "0")[0] == 2
+    assert "resume it" in err
+    assert run("--steps", "0")[0] == 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("variant", "games", "goal"), [("10x10", 200, 5_000), ("10x10-no-3x3", 20, 60_000)])
 def test_shipped_networks_reach_the_goal_without_looking_ahead(variant: str, games: int, goal: int) -> None:
-    network = ntuple.load(SHIPPED / f"ntuple-{variant}.npz", TenTen(**load("tenten").variants[variant]))
+    network = ntuple.load(MODELS / f"ntuple-{variant}.npz", TenTen(**load("tenten").variants[variant]))
     assert network.play(games, seed=31).interval[0] > goal
 
 
 @pytest.mark.slow
 def test_shipped_network_looking_ahead() -> None:
-    network = ntuple.load(SHIPPED / "ntuple-10x10.npz", TenTen())
+    network = ntuple.load(MODELS / "ntuple-10x10.npz", TenTen())
     played = network.play(40, seed=32, max_rounds=20_000, look_ahead=8, margin=1.0)
     assert played.interval[0] > 8_000
 
@@ -126,5 +126,5 @@ def test_shipped_network_looking_ahead() -> None:
 def test_the_learner_comes_within_five_percent_of_the_exact_optimum(tmp_path: Path) -> None:
     # 28.8329 mean rounds is the greatest possible on 5x5 with the full set, by value iteration.
     game = TenTen(5, 5)
-    list(ntuple.train(game, ntuple.Settings(steps=14_000_000), tmp_path, seed=1))
+    trained(game, "ntuple", ntuple.Settings(steps=14_000_000), tmp_path, seed=1)
     assert ntuple.load(tmp_path / "model.npz", game).play(20_000, seed=5).mean > 0.95 * 28.8329

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from rookery import Control
-from rookery.registry import agent as load_agent
 from rookery._native import tenten as native
 from rookery.cli import main
 from rookery.games.tenten import exact
 from rookery.games.tenten.rules import PIECE_SETS, TenTen
+from rookery.registry import agent as load_agent
 from rookery.statistics import poisson_interval
 from tests.commands import answer
 from tests.games.tenten.oracle_values import Mdp

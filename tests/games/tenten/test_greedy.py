@@ -29,5 +29,5 @@ def test_the_papers_value_iteration_is_an_agent() -> None:
     state = game.parse_state("##./.../... 1x1")
     values = load_agent("oracle:objective=r1,discount=0.5", game).values(state)
     assert state.action_name(max(values, key=lambda action: values[action])) == "1x1@r1c3"
-    with pytest.raises(ValueError, match="1, 2 and 3"):
+    with pytest.raises(ValueError, match="must be one of 1, 2, 3, not '4'"):
         load_agent("greedy:algorithm=4", game)

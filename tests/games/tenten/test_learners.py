@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pytest
 
 from rookery import _native
-from rookery.games.tenten import linear as cross_entropy
-from rookery.games.tenten import lspi, ntuple
+from rookery.games.tenten import linear, lspi, ntuple
 from rookery.games.tenten.rules import TenTen
 from tests.games.tenten import oracle
 from tests.games.tenten import oracle_features as slow
+from tests.training import trained, training
 
 SIZES = [(10, 10), (4, 4), (5, 5), (3, 7), (6, 2)]
 
@@ -212,7 +212,7 @@ def test_td_learns_towards_the_exact_chance_of_death(every_piece: bool) -> None:
 def test_ntuple_learns_on_a_small_board(tmp_path: Path) -> None:
     game = TenTen(4, 4, "seven")
     settings = ntuple.Settings(steps=1_000_000, batch=100_000)
-    rows = list(ntuple.train(game, settings, tmp_path / "run", seed=3))
+    rows = trained(game, "ntuple", settings, tmp_path / "run", seed=3)
     network = ntuple.load(tmp_path / "run" / "model.npz", game)
     learned, fresh = network.play(100, 5), ntuple.NTuple(game, settings).play(100, 5)
     assert fresh.mean < 300
@@ -224,7 +224,7 @@ def test_ntuple_reaches_the_optimum_of_3x3(tmp_path: Path) -> None:
     """The exact optimum is 69.83 rounds."""
     game = TenTen(3, 3, "seven")
     settings = dataclasses.replace(ntuple.default_settings(game), steps=200_000, batch=100_000)
-    list(ntuple.train(game, settings, tmp_path / "run", seed=1))
+    trained(game, "ntuple", settings, tmp_path / "run", seed=1)
     played = ntuple.load(tmp_path / "run" / "model.npz", game).play(20_000, 7)
     assert played.mean == pytest.approx(69.83, rel=0.03)
 
@@ -234,7 +234,7 @@ def test_ntuple_reaches_the_optimum_of_3x3(tmp_path: Path) -> None:
 def test_ntuple_comes_close_to_the_optimum(side: int, pieces: str, optimum: float, tmp_path: Path) -> None:
     """The optima are those of `rookery solve tenten`."""
     game = TenTen(side, side, pieces)
-    list(ntuple.train(game, ntuple.default_settings(game), tmp_path / "run", seed=1))
+    trained(game, "ntuple", ntuple.default_settings(game), tmp_path / "run", seed=1)
     games = 4_000 if side == 4 else 100_000
     played = ntuple.load(tmp_path / "run" / "model.npz", game).play(games, 7)
     assert played.mean - 2 * played.lengths.std() / games**0.5 > 0.95 * optimum
@@ -243,32 +243,31 @@ def test_ntuple_comes_close_to_the_optimum(side: int, pieces: str, optimum: floa
 def test_ntuple_resumes_as_if_never_stopped(tmp_path: Path) -> None:
     game = TenTen(5, 5)
     settings = ntuple.Settings(steps=60_000, batch=20_000, tuples=((2, 3),))
-    list(ntuple.train(game, settings, tmp_path / "whole", seed=1, threads=1))
-    training = ntuple.train(game, settings, tmp_path / "stopped", seed=1, threads=2)
-    next(training)
-    training.close()
-    with pytest.raises(ValueError, match="--resume"):
-        next(ntuple.train(game, settings, tmp_path / "stopped", seed=1))
-    with pytest.raises(ValueError, match="seed=1"):
-        next(ntuple.train(game, settings, tmp_path / "stopped", seed=2, resume=True))
-    assert len(list(ntuple.train(game, settings, tmp_path / "stopped", seed=1, resume=True))) == 2
-    whole, stopped = (ntuple.load(tmp_path / name / "model.npz", game).weights for name in ("whole", "stopped"))
-    assert np.array_equal(whole, stopped)
+    trained(game, "ntuple", dataclasses.replace(settings, threads=1), tmp_path / "whole", seed=1)
+    stopped = training(game, "ntuple", dataclasses.replace(settings, threads=2), tmp_path / "stopped", seed=1)
+    next(stopped)
+    stopped.close()
+    with pytest.raises(ValueError, match="already holds a run"):
+        training(game, "ntuple", settings, tmp_path / "stopped", seed=1)
+    with pytest.raises(ValueError, match="seed 1, not 2"):
+        training(game, "ntuple", settings, tmp_path / "stopped", seed=2, resume=True)
+    assert len(trained(game, "ntuple", settings, tmp_path / "stopped", seed=1, resume=True)) == 2
+    one, other = (ntuple.load(tmp_path / name / "model.npz", game).weights for name in ("whole", "stopped"))
+    assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("method", [lspi, cross_entropy])
-def test_the_other_learners_resume_too(method: Any, tmp_path: Path) -> None:
-    game = TenTen(4, 4, "seven")
-    settings = {
-        lspi: lspi.Settings(updates=4, turns=5),
-        cross_entropy: cross_entropy.Settings(generations=4, population=8, elite=3, rounds=200),
-    }[method]
-    list(method.train(game, settings, tmp_path / "whole", seed=1, threads=1))
-    training = method.train(game, settings, tmp_path / "stopped", seed=1)
-    next(training)
-    next(training)
-    training.close()
-    assert len(list(method.train(game, settings, tmp_path / "stopped", seed=1, resume=True))) == 2
+@pytest.mark.parametrize(("method", "settings"), [
+    (lspi, lspi.Settings(updates=4, turns=5)),
+    (linear, linear.Settings(generations=4, population=8, elite=3, rounds=200)),
+])  # fmt: skip
+def test_the_other_learners_resume_too(method: Any, settings: Any, tmp_path: Path) -> None:
+    game, name = TenTen(4, 4, "seven"), method.__name__.rpartition(".")[2]
+    trained(game, name, dataclasses.replace(settings, threads=1), tmp_path / "whole", seed=1)
+    begun = training(game, name, settings, tmp_path / "stopped", seed=1)
+    next(begun)
+    next(begun)
+    begun.close()
+    assert len(trained(game, name, settings, tmp_path / "stopped", seed=1, resume=True)) == 2
     whole, stopped = (method.load(tmp_path / name / "model.npz", game).weights for name in ("whole", "stopped"))
     assert np.array_equal(whole, stopped)
     assert np.isfinite(whole).all()
@@ -303,7 +302,7 @@ def test_lspi_solves_singular_equations() -> None:
 
 def test_lspi_learns(tmp_path: Path) -> None:
     game = TenTen(4, 4, "seven")
-    list(lspi.train(game, lspi.Settings(updates=10), tmp_path, seed=1))
+    trained(game, "lspi", lspi.Settings(updates=10), tmp_path, seed=1)
     learned = lspi.load(tmp_path / "model.npz", game).play(100, 7)
     assert learned.mean > 150, "the paper has 307, random play 13"
     assert learned.deaths == 100

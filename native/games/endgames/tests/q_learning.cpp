@@ -11,7 +11,7 @@ namespace {
 class FirstMove : public Engine {
 public:
     Answer ask(const Position& p) override {
-        return {nth_action(p, legal_moves(p), 0), true, king_distance(p)};
+        return {action_of(nth_move(p, legal_moves(p), 0)), true, king_distance(p)};
     }
 };
 

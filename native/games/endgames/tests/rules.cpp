@@ -67,9 +67,9 @@ TEST(chess_endgame_counts_of_positions) {
 
 static std::vector<Position> quiet_successors(const Position& p) {
     std::vector<Position> next;
-    for_each_action(p, legal_moves(p), [&](Action action) {
-        const bool capture = (p.pieces() & bit(to_square(action))) != 0;
-        if (!capture && !promotion(action)) next.push_back(after(p, action));
+    for_each_move(p, legal_moves(p), [&](Move move) {
+        const bool capture = (p.pieces() & bit(move.to())) != 0;
+        if (!capture && !move.promotion()) next.push_back(after(p, move));
     });
     return next;
 }
@@ -118,14 +118,14 @@ TEST(chess_endgame_colours_are_alike) {
     }
 }
 
-// Whatever the action, nothing is indexed out of range.
+// Whatever the action in range, nothing is indexed out of range.
 TEST(chess_endgame_survives_any_action) {
     Rng rng(4);
     for (int i = 0; i < 2000; ++i) {
         const Position p = random_position(kMaterials[i % kMaterials.size()], rng);
-        const auto action = static_cast<Action>(rng.next());
+        const auto action = static_cast<Action>(rng.below(kNumActions));
         if (is_legal(p, legal_moves(p), action)) continue;
-        const Position q = after(p, action);
+        const Position q = after(p, move_of(action));
         legal_moves(q);
         letters(q);
         fault(q);
@@ -159,10 +159,10 @@ TEST(chess_endgame_refuses_bad_fen) {
 
 TEST(chess_endgame_names) {
     const Position rooks = parse_fen("8/8/8/8/R7/8/1k6/R6K w - - 0 1").position;
-    CHECK(san(rooks, make_action(0, 16)) == "R1a3");
-    CHECK(san(rooks, make_action(24, 16)) == "R4a3");
-    CHECK(san(rooks, make_action(24, 25)) == "Rb4+");
+    CHECK(san(rooks, Move(0, 16)) == "R1a3");
+    CHECK(san(rooks, Move(24, 16)) == "R4a3");
+    CHECK(san(rooks, Move(24, 25)) == "Rb4+");
     const Position pawn = parse_fen("k7/5P2/1K6/8/8/8/8/8 w - - 0 1").position;
-    CHECK(san(pawn, make_action(53, 61, kQueen)) == "f8=Q#");
-    CHECK(san(pawn, make_action(53, 61, kKnight)) == "f8=N");
+    CHECK(san(pawn, Move(53, 61, kQueen)) == "f8=Q#");
+    CHECK(san(pawn, Move(53, 61, kKnight)) == "f8=N");
 }

@@ -9,13 +9,14 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, table
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, print_table
 from rookery.game import State
 from rookery.games.checkers.agents import describe
 from rookery.games.checkers.database import PIECES, Database, Outcome
 from rookery.games.checkers.database import load as load_database
 from rookery.games.checkers.q_learning import QTable
 from rookery.games.checkers.rules import Checkers, CheckersState
+from rookery.registry import method, model_file
 
 
 def solve(
@@ -49,7 +50,7 @@ def solve(
         console.print(f"{('Black', 'White')[state.side]} to move {describe(outcome)}")
         if data["moves"]:
             rows = [(row["move"], describe(Outcome(row["value"], row["distance"]))) for row in data["moves"]]
-            console.print(table(("move", "outcome"), rows))
+            print_table(console, ("move", "outcome"), rows)
 
     return Answer(data, show)
 
@@ -90,10 +91,12 @@ def merge(
     """
     if len(tables) < 2:
         raise ValueError("name at least two tables")
+    game = Checkers()
+    q_learning = method("q-learning", game)
     merged = QTable()
     sizes = []
     for path in tables:
-        part = QTable.load(path)
+        part = QTable.load(model_file(path, q_learning, game))
         sizes.append(len(part))
         merged.merge(part)
     merged.save(out, {"merged": [str(path) for path in tables]})

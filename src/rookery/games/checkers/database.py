@@ -14,33 +14,27 @@ counters; a draw is where nobody can force a win.
 from __future__ import annotations
 
 import random
-import struct
-import sys
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from rookery import _native
 from rookery._native import Control
-from rookery.files import cache_folder, replacing
+from rookery.files import read_cache, write_cache
 from rookery.game import State
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.progress import watching
 from rookery.statistics import wilson_interval
 
 PIECES = 4
-"""Of both sides together, unless five are asked for."""
+"""Pieces of both sides together, unless five are asked for."""
 MOST_PIECES = 5
 """Five pieces take about two minutes, 190 MB of memory and a file of 75 MB."""
 
 _DRAWN: int = _native.checkers.Database.DRAWN
-_HEADER = struct.Struct("<8sIQI")  # magic, pieces, positions, checksum of the bytes
-_MAGIC = b"rkryckr1"
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class Outcome:
 
     value: Literal["win", "draw", "loss"]
     plies: int | None
-    """Until the loser cannot move, the winner hurrying and the loser delaying; None for a draw."""
+    """Plies until the loser cannot move, the winner hurrying and the loser delaying; None for a draw."""
 
     @property
     def preference(self) -> int:
@@ -70,7 +64,7 @@ class Outlook:
     """The exact truth about one position."""
 
     outcome: Outcome
-    """For the side to move."""
+    """The outcome for the side to move."""
     moves: dict[int, Outcome]
     """Every legal move with its outcome, for the side that moves and counted from before the move."""
     best_moves: list[int]
@@ -122,7 +116,7 @@ class Database:
         return found
 
     def random_position(self, game: Checkers, pieces: int, rng: random.Random) -> CheckersState:
-        """Uniform among all positions of exactly so many pieces, both sides on the board, either to move."""
+        """A position drawn uniformly from those of exactly `pieces` pieces, both sides on the board."""
         if not 2 <= pieces <= self.pieces:
             raise ValueError(f"there are 2 to {self.pieces} pieces, not {pieces}")
         ranges = [(first, size) for *material, first, size in self.native.materials if sum(material) == pieces]
@@ -142,20 +136,20 @@ def _side(men: int, kings: int) -> str:
 
 
 def solve(state: CheckersState, pieces: int = PIECES) -> Outlook:
-    """Solve a position of up to so many pieces."""
+    """Solve a position of up to the given number of pieces."""
     return load(pieces).solve(state)
 
 
 @cache
 def load(pieces: int = PIECES) -> Database:
-    """The solved endgames of up to so many pieces, loaded, or made and saved if they are not there yet."""
+    """The solved endgames of up to the given number of pieces, from the cache or made anew."""
     if not 2 <= pieces <= MOST_PIECES:
         raise ValueError(f"endgames of 2 to {MOST_PIECES} pieces can be solved, not of {pieces}")
-    file = cache_folder() / "checkers" / f"endgames-{pieces}.bin"
-    native = _load(file, pieces)
-    if native is None:
-        native = generate(pieces)
-        _save(file, native)
+    name, kind = f"checkers/{pieces}-pieces.bin", _native.checkers.Database
+    if (raw := read_cache(name, "checkers endgames", kind.size_of(pieces))) is not None:
+        return Database(kind.load(pieces, raw))
+    native = generate(pieces)
+    write_cache(name, "checkers endgames", native.table.tobytes())
     return Database(native)
 
 
@@ -164,42 +158,6 @@ def generate(pieces: int, threads: int = 0) -> Any:
     kind, control = _native.checkers.Database, Control()
     with watching(f"Solving checkers with {pieces} pieces", control, 2 * kind.size_of(pieces)):
         return kind.solve(pieces, threads, control)
-
-
-def _save(file: Path, native: Any) -> None:
-    """Write the file whole or not at all. Tables that cannot be saved are made again next time."""
-    raw = native.table.tobytes()
-    try:
-        with replacing(file) as out:
-            out.write(_HEADER.pack(_MAGIC, native.pieces, len(raw), zlib.crc32(raw)) + zlib.compress(raw, 1))
-    except OSError as error:
-        print(f"rookery: the endgames of checkers could not be kept: {error}", file=sys.stderr)
-
-
-def _load(file: Path, pieces: int) -> Any:
-    """The native tables from a file, or None if the file is missing or damaged: then they are made again."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    kind = _native.checkers.Database
-    size = kind.size_of(pieces)
-    try:
-        if _HEADER.unpack_from(content)[:3] != (_MAGIC, pieces, size):
-            raise ValueError("it is the file of other tables")
-        reader = zlib.decompressobj()
-        raw = reader.decompress(content[_HEADER.size :], size)
-        if (
-            len(raw) != size
-            or not reader.eof
-            or reader.unused_data
-            or zlib.crc32(raw) != _HEADER.unpack_from(content)[3]
-        ):
-            raise ValueError("its checksum is wrong")
-    except (ValueError, struct.error, zlib.error) as error:
-        print(f"rookery: {file} is damaged ({error}) and will be made again", file=sys.stderr)
-        return None
-    return kind.load(pieces, raw)
 
 
 @dataclass(frozen=True)
@@ -229,7 +187,7 @@ def value_kept(
 ) -> Kept:
     """How often a player, given by its `choose`, keeps a won game won, or a drawn one from being lost.
 
-    Positions are drawn uniformly from those of exactly so many pieces that have this value and a move that gives it
+    Positions are drawn uniformly from those of exactly `pieces` pieces that have this value and a move that gives it
     away; in all others there is nothing to keep.
 
     >>> def first_move(state, rng):

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,15 @@ _DIRECTIONS = {(1, -1): 0, (1, 1): 1, (-1, -1): 2, (-1, 1): 3}
 def move_number(action: int, side: int) -> int:
     """Which of the net's 128 outputs an action is: 32 * direction + square, turned round for White. Captures that begin
     with the same jump share one."""
-    if action < 128:
-        number = action
-    else:
-        path, _ = decode_action(action)
-        number = 32 * _first_direction(path[0] - 1, path[1] - 1) + path[0] - 1
+    number = _outputs()[action]
     return number if side == 0 else 127 - number
+
+
+@cache
+def _outputs() -> list[int]:
+    """The output of every action as Black plays it."""
+    paths = [decode_action(action)[0] for action in range(Checkers().num_actions)]
+    return [32 * _first_direction(path[0] - 1, path[1] - 1) + path[0] - 1 for path in paths]
 
 
 def _first_direction(here: int, there: int) -> int:
@@ -214,7 +218,7 @@ class Trainer:
         self.played: list[list[int]] = [[] for _ in self.states]
         """The actions that led to each state."""
         self.losses: list[float] = []
-        """Of the last steps."""
+        """Losses of the last steps."""
         self.steps = self.finished = 0
         self.seconds = 0.0
 
@@ -233,7 +237,7 @@ class Trainer:
                 self.finished += 1
 
     def train(self, steps: float = math.inf, seconds: float = math.inf) -> Iterator[Progress]:
-        """Learn until there were so many steps or so much CPU time; yields after every 100 steps and at the end."""
+        """Learn for a number of steps or seconds of CPU time; yields after every 100 steps and at the end."""
         s, begin = self.settings, time.process_time() - self.seconds
         while len(self.memory) < 20 * s.batch:
             self.play()
@@ -252,7 +256,7 @@ class Trainer:
         return {"net": self.net, "target": self.target_net, "optimizer": self.optimizer}
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What training goes on from, beside the last row of metrics."""
+        """What training resumes from, beside the last row of metrics."""
         random = json.dumps(self.rng.bit_generator.state).encode()
         return nets.arrays(**self._parts()) | {
             **{f"memory.{name}": array[: len(self.memory)] for name, array in self.memory.arrays().items()},

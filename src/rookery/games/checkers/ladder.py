@@ -24,9 +24,9 @@ from rookery.studies.sizes import Size
 
 RUNGS = (1, 3, 5, 7)
 GAMES = {"quick": 10, "default": 100, "full": 1000}
-"""Games a rung."""
+"""Games per rung."""
 POSITIONS = {"quick": 100, "default": 1000, "full": 3000}
-"""Endgame positions a player and value."""
+"""Endgame positions per player and value."""
 NOTHING: Mapping[str, Agent] = MappingProxyType({})
 
 
@@ -57,11 +57,11 @@ def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
         rows.append(row)
     reference = play_match(Player(1), Player(0), 10 * games, seed)
     note = (
-        f"{games:,} games a cell from random two-ply openings, each played twice with colours exchanged; score = wins "
-        "+ half the draws, with 95% interval (Wilson). The ladder is minimax with 100 a man and 130 a king, captures "
-        "followed to their end, ties broken at random. td and best learned from self-play alone; best also looks up "
-        f"the solved endgames of up to {PIECES} pieces. Beating random is no evidence of strength: the lowest rung, "
-        f"which learned nothing and looks one ply ahead, scores {_cell(reference)} against it."
+        f"{games:,} games per cell from random two-ply openings, each played twice with colours exchanged. Score: wins "
+        "and half the draws, with 95% interval (Wilson). The ladder is minimax with 100 per man and 130 per king, "
+        "captures followed to their end, ties broken at random. td and best learned from self-play alone; best also "
+        f"looks up the solved endgames of up to {PIECES} pieces. Beating random is no evidence of strength: the lowest "
+        f"rung, which learned nothing and looks one ply ahead, scores {_cell(reference)} against it."
     )
     columns = [
         "opponent",
@@ -92,8 +92,9 @@ def _kept(game: Checkers, others: Mapping[str, Agent], positions: int, seed: int
             bar.advance(task)
         rows.append(row)
     note = (
-        f"{positions:,} random positions of {PIECES} pieces a cell, the same for every player: won (or drawn) ones in "
-        "which some move gives the win (or the draw) away. Kept: the move played leaves the same value. 95% intervals."
+        f"{positions:,} random positions of {PIECES} pieces per cell, the same for every player: won (or drawn) ones "
+        "in which some move gives the win (or the draw) away. Kept: the move played leaves the same value. 95% "
+        "intervals."
     )
     columns = ["player", "keeps a win", "keeps a draw"]
     return Table("How often the theoretical value is kept", columns, rows, command, note)

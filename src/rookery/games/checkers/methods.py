@@ -10,7 +10,7 @@ from rookery.agents import Agent
 from rookery.game import Game, State
 from rookery.games.checkers import MODELS, agents, database, q_learning, td
 from rookery.games.checkers.rules import Checkers, CheckersState
-from rookery.method import Method, Solution, check_at_least
+from rookery.method import Kind, Method, Solution, check_at_least
 from rookery.run import Run
 from rookery.statistics import wilson_interval
 
@@ -18,7 +18,8 @@ from rookery.statistics import wilson_interval
 class QLearning(Method):
     """Tabular Q-learning by self-play, the system of Benning (2021)."""
 
-    name, kind, game = "q-learning", "learn", "checkers"
+    name, game = "q-learning", "checkers"
+    kind: Kind = "learn"
     module, headline = "rookery.games.checkers.q_learning", "positions"
     fallback: q_learning.Fallback = "random"
 
@@ -94,7 +95,8 @@ class Depth:
 class Td(Method):
     """Temporal differences on patterns, for a player that searches."""
 
-    name, kind, game = "td", "learn", "checkers"
+    name, game = "td", "checkers"
+    kind: Kind = "learn"
     module, headline = "rookery.games.checkers.td", "error"
     Options = Depth
 

@@ -54,7 +54,7 @@ class Settings:
     games: int = 40_000
     """Games of self-play."""
     alpha: float = 0.1
-    """How far a value moves towards what a game says."""
+    """Learning rate."""
     epsilon: float = 0.5
     """Share of random moves in training."""
     first_discount: float = 0.1
@@ -100,8 +100,8 @@ class Vote:
 class QTable:
     """Values of actions by position."""
 
-    def __init__(self, native: Any = None) -> None:
-        self.native = native.QTable() if native is None else native
+    def __init__(self, table: Any = None) -> None:
+        self.native = native.QTable() if table is None else table
 
     def __len__(self) -> int:
         return len(self.native)
@@ -182,7 +182,7 @@ _ARRAYS = {
     "black": np.uint32, "white": np.uint32, "kings": np.uint32, "side": np.uint8, "learned": np.uint8,
     "values": np.float32,
 }  # fmt: skip
-"""Pieces and side to move of every position; one bit a legal action, set if its value is not 0; and those values."""
+"""Pieces and side to move of every position; one bit per legal action, set if its value is not 0; and those values."""
 
 
 def _squares(bits: int) -> list[int]:
@@ -227,12 +227,12 @@ class RandomMatch:
     """Games of a table against a random player, half of them with each colour."""
 
     results: npt.NDArray[np.int8]
-    """Of the table: 1, 0, -1. It plays Black in the even games."""
+    """Results of the table: 1, 0, -1. It plays Black in the even games."""
     plies: npt.NDArray[np.int32]
     moves: int
-    """Of the table."""
+    """Moves that the table made."""
     known: int
-    """Those made in positions it knew."""
+    """Moves that it made in positions it knew."""
     seconds: npt.NDArray[np.float64] = field(repr=False)
     """CPU time of each game."""
 

@@ -5,7 +5,7 @@
 >>> [state.action_name(a) for a in state.legal_actions()]
 ['9-13', '10-14', '11-15', '12-16', '9-14', '10-15', '11-16']
 >>> for move in "11-15 22-18 15x22 25x18".split():
-...     state.apply(parse_action(state, move))
+...     state.apply(state.parse_action(move))
 >>> str(state)
 'B:W18,21,23,24,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,12'
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state, no_such_action
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -31,7 +31,7 @@ INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,1
 class Checkers(NativeGame):
     """Checkers with a choice of what draws a game; 0 and False turn a rule off.
 
-    `repetition`: a position that occurs so many times with the same side to move. `quiet_limit`: so many plies without
+    `repetition`: the number of times that a position occurs with the same side to move. `quiet_limit`: plies without
     a capture. `forty_move_rule`: 40 moves by each side without a capture or a move of a man, as the World Checkers
     Draughts Federation has it. Whatever the rules, 100,000 plies without a capture are a draw, so that every game ends.
     """
@@ -167,41 +167,17 @@ def encode_action(path: Sequence[int]) -> int:
     """The action that visits these squares: two neighbours for a step, else the start and every landing of a capture.
 
     >>> encode_action([11, 15]), encode_action([22, 15])
-    (10, 245)
+    (9, 162)
     """
     action: int = _native.checkers.encode(list(path))
     return action
 
 
+_MOVE = re.compile(r"[0-9]{1,2}(?: ?[-xX: ] ?[0-9]{1,2}){1,9} ?[!?]*")
+
+
 def _name(path: Sequence[int], capture: bool) -> str:
     return ("x" if capture else "-").join(map(str, path))
-
-
-def parse_action(state: CheckersState, text: str) -> int:
-    """The legal action with this name: the full path, or start and end where they leave no doubt; `-` or `x` between.
-
-    >>> state = Checkers().parse_state("W:W22,K31:B11,18,27")
-    >>> [state.action_name(a) for a in state.legal_actions()]
-    ['22x15x8', '31x24']
-    >>> parse_action(state, "22x8") == parse_action(state, "22-15-8")
-    True
-    """
-    if not re.fullmatch(r"[0-9]{1,2}(?:[-x:][0-9]{1,2}){1,9}", text):
-        raise ValueError(f"expected a move such as 11-15, 22x15 or 22x15x8, not {text[:80]!r}")
-    squares = [int(square) for square in re.split(r"[-x:]", text)]
-    paths = {action: decode_action(action) for action in state.legal_actions()}
-    exact = [action for action, (path, _) in paths.items() if path == squares]
-    if exact:
-        return exact[0]
-    matching = [action for action, (path, _) in paths.items() if len(squares) == 2 and [path[0], path[-1]] == squares]
-    if not matching:
-        legal = ", ".join(state.action_name(action) for action in paths) or "none"
-        raise ValueError(f"{text} is not a legal move in {state}; legal moves: {legal}")
-    # Paths that capture the same pieces are one move in all but name.
-    if len({frozenset(paths[action][1]) for action in matching}) > 1:
-        names = ", ".join(state.action_name(action) for action in matching)
-        raise ValueError(f"{text} may mean {names}: name every square of the path")
-    return matching[0]
 
 
 @native_state
@@ -216,6 +192,28 @@ class CheckersState(_native.checkers.State):
         path, captured = decode_action(action)
         return _name(path, bool(captured))
 
+    def parse_action(self, text: str) -> int:
+        """The legal move that a text names: every square of its path, or start and end where they leave no doubt.
+
+        `-`, `x`, `:` or a space stands between the squares, whether or not the move captures.
+
+        >>> state = Checkers().parse_state("W:W22,K31:B11,18,27")
+        >>> [state.action_name(a) for a in state.legal_actions()]
+        ['22x15x8', '31x24']
+        >>> {state.action_name(state.parse_action(text)) for text in ("22x15x8", "22-15-8", "22 x 8", "22-8")}
+        {'22x15x8'}
+        """
+        if not _MOVE.fullmatch(" ".join(text.split())):
+            raise ValueError(f"expected a move such as 11-15, 22x15 or 22x15x8, not {text[:80]!r}")
+        squares = [int(square) for square in re.findall("[0-9]+", text)]
+        paths = {action: decode_action(action) for action in self.legal_actions()}
+        exact = [action for action, (path, _) in paths.items() if path == squares]
+        ends = [action for action, (path, _) in paths.items() if [path[0], path[-1]] == squares]
+        # Paths that capture the same pieces are one move in all but name.
+        if not exact and len({frozenset(paths[action][1]) for action in ends}) != 1:
+            raise no_such_action(self, text, ends)
+        return (exact or ends)[0]
+
     def action_cells(self, action: int) -> list[int]:
         """The cells the piece visits; a cell is the number of its square less one."""
         return [square - 1 for square in decode_action(action)[0]]
@@ -228,9 +226,6 @@ class CheckersState(_native.checkers.State):
             return ",".join(men + [f"K{square}" for square in squares if square in kings])
 
         return f"{'BW'[self.side]}:W{pieces(self.white)}:B{pieces(self.black)}"
-
-    def __repr__(self) -> str:
-        return f"<CheckersState {self}>"
 
     def text_board(self) -> str:
         """The board for the terminal: every dark square with its number and what stands on it.
@@ -399,7 +394,7 @@ class _GameReader:
         if not self.moving:
             self.begin()
         try:
-            action = parse_action(self.state, text)
+            action = self.state.parse_action(text)
         except ValueError as error:
             raise ValueError(f"{self.place()}: {error}") from None
         self.state.apply(action)

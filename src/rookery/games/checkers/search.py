@@ -48,7 +48,7 @@ class MatchResult:
     losses: int
     seconds: float
     """CPU time of all threads."""
-    nodes_a_move: tuple[float, float]
+    nodes_per_move: tuple[float, float]
     """Positions that each player looked at for a move."""
 
     @property

@@ -44,14 +44,14 @@ PAPER_SECONDS: dict[Fallback, tuple[float, ...]] = {
     "random": (0.002,) * 8,
     "keep-training": (1.5,) * 6,
 }
-"""Figure 5: seconds a game, for the last two as the text has them."""
+"""Figure 5: seconds per game, for the last two as the text has them."""
 
 RULES = {"with draws": Checkers(), "until one wins": Checkers(**Checkers.variants["no-draws"])}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of it is run. The paper played 100 games a cell."""
+    """How much of it is run. The paper played 100 games per cell."""
 
     games: int = 1000
     """A cell of the grid."""
@@ -92,7 +92,7 @@ class Study:
     command: str
     progress: Progress
     grid: dict[tuple[str, int], Cell] = field(default_factory=dict)
-    """By rules and level."""
+    """Cells by rules and level."""
 
     def run_grid(self) -> None:
         task = self.progress.add_task("training and playing random", total=len(RULES) * sum(LEVELS))
@@ -125,9 +125,9 @@ class Study:
         for name in ("PSV", "random", "keep-training"):
             columns += [f"{name} (paper)", f"{name} (ours)"]
         note = (
-            f"Share of games won, the 95% interval, and the share drawn; {self.plan.games} games a cell, keep-training "
-            f"{self.plan.keep_training_games}, half with each colour, one training a level. The paper: 100 games a "
-            "cell. "
+            f"Share of games won, the 95% interval, and the share drawn; {self.plan.games} games per cell, "
+            f"keep-training {self.plan.keep_training_games}, half with each colour, one training per level. "
+            "The paper: 100 games per cell. "
         )
         if rules == "with draws":
             note += (
@@ -151,9 +151,9 @@ class Study:
             times = {name: float(match.seconds.mean()) for name, match in cell.matches.items()}
             rows.append([
                 f"{level:,}",
-                f"{PAPER_SECONDS['psv'][i]:g} s",
-                f"{1e6 * times['psv']:.0f} µs",
-                f"{PAPER_SECONDS['psv'][i] / times['psv']:,.0f}",
+                f"{PAPER_SECONDS['voting'][i]:g} s",
+                f"{1e6 * times['voting']:.0f} µs",
+                f"{PAPER_SECONDS['voting'][i] / times['voting']:,.0f}",
                 f"{1e6 * psv.seconds.sum() / max(unknown, 1):.2f} µs",
                 f"{1e6 * times['random']:.0f} µs",
                 f"{1e3 * times['keep-training']:.1f} ms" if "keep-training" in times else "-",
@@ -161,15 +161,16 @@ class Study:
                 f"{cell.memory / max(cell.positions, 1):.0f}",
             ])  # fmt: skip
         columns = [
-            "games trained", "PSV a game (paper)", "PSV a game (ours)", "times faster", "a PSV move, at most",
-            "random a game", "keep-training a game", "training games/s", "bytes a position",
+            "games trained", "PSV per game (paper)", "PSV per game (ours)", "times faster", "a PSV move, at most",
+            "random per game", "keep-training per game", "training games/s", "bytes per position",
         ]  # fmt: skip
         note = (
-            "CPU time of one core. The paper's other two take 0.002 s and about 1.5 s a game; its program trained 204 "
-            "games a second. Votes are summed up once, by pattern of action and by cell, so that a move costs the same "
-            "whatever the size of the table. A PSV move is the time of whole games over the moves in unknown positions."
+            "CPU time of one core. The paper's other two take 0.002 s and about 1.5 s per game; its program trained "
+            "204 games per second. Votes are summed up once, by pattern of action and by cell, so that a move costs "
+            "the same whatever the size of the table. A PSV move is the time of whole games over the moves in unknown "
+            "positions."
         )
-        return Table("Figure 5: time a game", columns, rows, self.command, note)
+        return Table("Figure 5: time per game", columns, rows, self.command, note)
 
     def spread_table(self) -> Table:
         """How much the chances of training matter, and what votes through symmetries bring."""
@@ -309,10 +310,10 @@ class Study:
                 levels = [level for level in LEVELS if fallback in self.grid["with draws", level].matches]
                 times = [float(self.grid["with draws", level].matches[fallback].seconds.mean()) for level in levels]
                 curves[f"{fallback}, ours"] = (levels, times)
-            plots.lines(axes, curves, "games trained", "seconds a game", log_y=True)
+            plots.lines(axes, curves, "games trained", "seconds per game", log_y=True)
             axes.set_xscale("log")
 
-        caption = "Figure 5: time a game, on logarithmic scales. The paper's PSV grows with its table, ours does not."
+        caption = "Figure 5: time per game, on logarithmic scales. The paper's PSV grows with its table, ours does not."
         return Figure(plots.draw(paint, 6, 4), caption)
 
 

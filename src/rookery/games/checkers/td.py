@@ -39,9 +39,9 @@ PatternValue = _native.checkers.PatternValue
 @dataclass(frozen=True)
 class Settings:
     generations: int = duration(100)
-    """A checkpoint is written after each."""
+    """Generations of self-play; a checkpoint is written after each."""
     games: int = 2048
-    """Games a generation."""
+    """Games per generation."""
     batch: int = 256
     """Games that are played with the same weights."""
     depth: int = 3
@@ -51,7 +51,7 @@ class Settings:
     exploration: float = 0.05
     """Chance of a random move."""
     opening: int = 8
-    """Every game starts with up to so many random plies."""
+    """The largest number of random plies at the start of a game."""
     step: float = 8.0
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
     half_step: int = 20

@@ -11,7 +11,7 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, table
+from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, print_table
 from rookery.files import write_text
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.agents import describe
@@ -50,7 +50,7 @@ def solve(
         for row in data["moves"]:
             plies = row["dtm_plies"]
             rows.append(("draw" if plies is None else plies, describe(state, state.parse_action(row["uci"]), plies)))
-        console.print(table(("plies to mate", "move"), rows))
+        print_table(console, ("plies to mate", "move"), rows)
 
     return Answer(data, show)
 
@@ -103,6 +103,8 @@ def watch(
         pgn: File to write the game to.
         delay: Seconds to wait after every move.
     """
+    if not 0 <= delay <= 60:
+        raise ValueError(f"the delay must be from 0 to 60 seconds, and is {delay:g}")
     start = Endgames(start=position, fifty_move_rule=True).initial_state()
     players = {start.strong: load_agent(agent, start.game), 1 - start.strong: load_agent(opponent, start.game)}
     names = (agent, opponent) if start.strong == 0 else (opponent, agent)

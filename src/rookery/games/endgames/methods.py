@@ -17,13 +17,14 @@ from rookery.games.endgames.agents import (
     describe,
 )
 from rookery.games.endgames.rules import Endgames, EndgamesState
-from rookery.method import Method, Solution
+from rookery.method import Kind, Method, Solution
 
 
 class Oracle(Method):
     """Perfect play from the exact tables."""
 
-    name, kind, game = "oracle", "exact", "endgames"
+    name, game = "oracle", "endgames"
+    kind: Kind = "exact"
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         return TablesAgent()

@@ -82,7 +82,7 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
 
     while not (run.rows and run.rows[-1]["perfect"]) and len(run.rows) < settings.passes:
         try:
-            point = one_pass(learner, truth, settings, run.seed, time.perf_counter() - begin)
+            point = one_pass(learner, truth, settings, run.seed, len(run.rows) + 1, time.perf_counter() - begin)
         except KeyboardInterrupt:
             if run.rows:
                 save(run.rows.pop())
@@ -96,11 +96,11 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
         yield row
 
 
-def one_pass(learner: Any, truth: Any, settings: Settings, seed: int, seconds: float) -> Point:
-    """As many starts as there are positions, in rounds, and how far the learner is after them."""
+def one_pass(learner: Any, truth: Any, settings: Settings, seed: int, number: int, seconds: float) -> Point:
+    """Pass `number`, counted from 1: as many starts as there are positions, in rounds. Returns how far it is then."""
     per_round = -(-learner.positions // settings.rounds_per_pass)
     begin = time.perf_counter()
-    for _ in range(settings.rounds_per_pass):
+    while learner.rounds < number * settings.rounds_per_pass:  # fewer in a pass that was interrupted before
         learner.round(per_round, seed, settings.threads)
     verdict = learner.judge(truth, settings.threads)
     starts = learner.rounds * per_round
@@ -128,7 +128,7 @@ def learn(game: Endgames, settings: Settings, seed: int = 0) -> list[Point]:
     curve: list[Point] = []
     while not (curve and curve[-1].perfect) and len(curve) < settings.passes:
         seconds = curve[-1].seconds if curve else 0.0
-        curve.append(one_pass(learner, truth, settings, seed, seconds))
+        curve.append(one_pass(learner, truth, settings, seed, len(curve) + 1, seconds))
     return curve
 
 

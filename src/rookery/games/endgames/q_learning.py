@@ -209,14 +209,14 @@ class LearnedTable:
     def save(self, path: Path) -> None:
         """Write a `.npz`, whole or not at all; values as 32-bit numbers."""
         with replacing(path) as file:
-            np.savez_compressed(file, format=np.array("rookery endgame q-table 1"), **self.arrays())  # type: ignore[arg-type]
+            np.savez_compressed(file, format=np.array("rookery endgame q-table 2"), **self.arrays())  # type: ignore[arg-type]
 
     @staticmethod
     def load(path: Path) -> LearnedTable:
         """Read what `save` wrote; ValueError if the file is anything else."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                if str(file["format"]) != "rookery endgame q-table 1":
+                if str(file["format"]) != "rookery endgame q-table 2":
                     raise ValueError("another format")
                 return LearnedTable(file["positions"], file["counts"], file["actions"], file["values"])
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -239,7 +239,7 @@ class TrainedRun:
 
     @property
     def won(self) -> npt.NDArray[np.bool_]:
-        """Which matches the side with the pieces won."""
+        """Whether the side with the pieces won, by match."""
         return np.equal(self.endings, CHECKMATE)
 
     @property

@@ -25,6 +25,8 @@ class Settings(q_learning.Settings):
 
     decay: float = 1.1
     """Epsilon is divided by this to the power of the wins so far: 1 (static), 1.1 or 1.01 in the paper."""
+    position: str | None = None
+    """Start of every match, as FEN; the initial position of the game if not given."""
     learners: Learners = "strong"
     """Who learns: the side with the pieces, the lone king, or both against each other."""
     opponent: Literal["perfect", "stockfish"] = "perfect"
@@ -38,6 +40,8 @@ class Settings(q_learning.Settings):
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "matches", "runs")
+        if self.position is not None:
+            Endgames(start=self.position)
         self.native()
 
 
@@ -57,13 +61,13 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
 
     Every run writes its results as CSV, its Q-table and a log.
     """
-    start = Endgames(start=str(game.initial_state()), fifty_move_rule=True).initial_state()
+    start = Endgames(start=settings.position or str(game.initial_state()), fifty_move_rule=True).initial_state()
     run.rows = read_metrics(run.folder)
     values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(q_learning.Settings)}
     learner = q_learning.Settings(**values)
     with contextlib.ExitStack() as stack:
         if settings.opponent == "perfect":
-            engine, opponent = q_learning.perfect_engine(tables(game.material).native), "perfect defender"
+            engine, opponent = q_learning.perfect_engine(tables(start.game.material).native), "perfect defender"
         else:
             stockfish = stack.enter_context(Stockfish(path=settings.engine))
             engine, opponent = stockfish.native(), stockfish.version

@@ -6,8 +6,9 @@
 >>> str(state), state.ending, state.returns()
 ('8/8/8/8/8/1K6/1Q6/k7 b - - 1 1', 'checkmate', [1.0, -1.0])
 
-Text form: FEN. Actions are `from * 64 + to + 4096 * promotion` with squares a1 = 0, b1 = 1 .. h8 = 63 and promotion
-0 (none), 1 (N), 2 (B), 3 (R), 4 (Q); their names are standard algebraic notation.
+Text form: FEN. The 1,856 actions are the moves of a queen and of a knight on an empty board, ordered by square and
+target (a1, b1 .. h8), then the promotions, ordered by the new piece (N, B, R, Q) and then by square; `decode_action`
+reads them. Their names are standard algebraic notation.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import NativeGame, Overlay, Record, default_status, native_state
+from rookery.game import NativeGame, Overlay, Record, default_status, native_state, no_such_action
 
 STARTS = MappingProxyType(
     {
@@ -35,8 +36,8 @@ STARTS = MappingProxyType(
 _PIECES = "QRBNP"
 _PROMOTIONS = ("", "n", "b", "r", "q")
 _DRAWN = ("KK", "KBK", "KNK")
-_UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([nbrq]?)")
-_SAN = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)[x-]?([a-h][1-8])(?:=?([QRBN]))?[+#]?")
+# A small b is the file.
+_MOVE = re.compile(r"([KQRBNkqrn]?)([a-h]?)([1-8]?)[-x:]?([a-h][1-8])(?:=?\(?([QRBNqrbn])\)?)?[+#]*[!?]*")
 
 
 class Endgames(NativeGame):
@@ -91,7 +92,7 @@ class Endgames(NativeGame):
         """Read a FEN; the two counters at its end may be left out.
 
         >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 b - -")
-        <EndgamesState 8/8/8/8/8/2K5/8/R1k5 b - - 0 1>
+        <endgames: 8/8/8/8/8/2K5/8/R1k5 b - - 0 1>
         >>> Endgames().parse_state("8/8/8/8/8/2K5/8/R1k5 w - -")
         Traceback (most recent call last):
         ...
@@ -169,6 +170,12 @@ def _check_ascii(text: str) -> None:
         raise ValueError(f"a FEN has no characters such as those in {text[:80]!r}")
 
 
+def decode_action(action: int) -> tuple[int, int, str]:
+    """The squares a move leaves and reaches, a1 = 0, b1 = 1 .. h8 = 63, and what a pawn becomes: "", n, b, r or q."""
+    start, end, promotion = _native.endgames.decode(action)
+    return start, end, _PROMOTIONS[promotion]
+
+
 @native_state
 class EndgamesState(_native.endgames.State):
     """A chess position. `ending`, `in_check`, `halfmove_clock` and `fullmove_number` say how it stands."""
@@ -194,53 +201,47 @@ class EndgamesState(_native.endgames.State):
     def uci(self, action: int) -> str:
         """The action as chess engines write it.
 
-        >>> Endgames().initial_state().uci(4 * 64 + 12)
-        'e1e2'
+        >>> state = Endgames().initial_state()
+        >>> state.uci(state.parse_action("Kf2"))
+        'e1f2'
         """
-        if not 0 <= action < self.game.num_actions:
-            raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
-        promotion, squares = divmod(action, 4096)
-        return _square_name(squares // 64) + _square_name(squares % 64) + _PROMOTIONS[promotion]
+        start, end, promotion = decode_action(action)
+        return _square_name(start) + _square_name(end) + promotion
 
     def parse_action(self, text: str) -> int:
         """The legal action that the text names, in algebraic or engine notation.
 
-        As people write it: check marks and the `x` may be missing, and more of the origin may be given than needed.
+        As people write it: marks and the `x` may be missing, and more of the origin may be given than needed.
 
         >>> state = Endgames().initial_state()
-        >>> [state.action_name(state.parse_action(text)) for text in ("Ra5+", "Ra5", "R1a5", "a1a5")]
-        ['Ra5+', 'Ra5+', 'Ra5+', 'Ra5+']
+        >>> {state.action_name(state.parse_action(text)) for text in ("Ra5+", "Ra5!?", "R1a5", "Ra1-a5", "a1a5")}
+        {'Ra5+'}
         """
-        if match := _UCI.fullmatch(text):
-            start, end, promotion = match.groups()
-            action = _PROMOTIONS.index(promotion) * 4096 + _square(start) * 64 + _square(end)
-            found = [action] if self.is_legal(action) else []
-        elif match := _SAN.fullmatch(text):
-            piece, file, rank, end, promotion = match.groups()
-            pattern = re.compile(f"{file or '.'}{rank or '.'}{end}{(promotion or '').lower()}")
-            letters = self.letters
-            found = [
-                action
-                for action in self.legal_actions()
-                if letters[action % 4096 // 64].upper() == (piece or "P") and pattern.fullmatch(self.uci(action))
-            ]
-        else:
-            raise ValueError(f"expected a move such as 'Kd4', 'e8=Q' or 'e7e8q', not {text[:80]!r}")
+        match = _MOVE.fullmatch("".join(text.split()))
+        if not match:
+            raise ValueError(f"expected a move such as 'Kd4', 'Kd3-d4', 'e8=Q' or 'e7e8q', not {text[:80]!r}")
+        piece, file, rank, end, promotion = match.groups()
+        pattern = re.compile(f"{file or '.'}{rank or '.'}{end}{(promotion or '').lower()}")
+        # With the whole origin, the piece need not be named.
+        pieces = piece.upper() or ("KQRBNP" if file and rank else "P")
+        letters = self.letters
+        found = [
+            action
+            for action in self.legal_actions()
+            if letters[decode_action(action)[0]].upper() in pieces and pattern.fullmatch(self.uci(action))
+        ]
         if len(found) != 1:
-            problem = "could be any of several moves" if found else "is not a legal move"
-            raise ValueError(f"{text!r} {problem} in {self}")
+            raise no_such_action(self, text, found)
         return found[0]
 
     def action_cells(self, action: int) -> list[int]:
         """Cells are numbered row by row from a8, the top left one. The four promotions of a pawn touch the same."""
-        return [_cell(action % 4096 // 64), _cell(action % 64)]
+        start, end, _ = decode_action(action)
+        return [_cell(start), _cell(end)]
 
     def __str__(self) -> str:
         fen: str = self.fen()
         return fen
-
-    def __repr__(self) -> str:
-        return f"<EndgamesState {self}>"
 
     def text_board(self) -> str:
         """The board for the terminal: White's men in capitals."""
@@ -356,10 +357,6 @@ def _quoted(text: str) -> str:
 
 def _cell(square: int) -> int:
     return square ^ 56  # the ranks are numbered from below, the rows from above
-
-
-def _square(name: str) -> int:
-    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
 
 
 def _square_name(square: int) -> str:

@@ -113,7 +113,7 @@ class Stockfish:
             return EngineAnswer(state.parse_action(move), bool(mate), score)
 
     def native(self) -> _native.endgames.PyEngine:
-        """For native learners."""
+        """The engine as native learners call it."""
 
         def ask(fen: str) -> tuple[int, bool, int]:
             answer = self.ask(self._game.parse_state(fen))
@@ -233,7 +233,7 @@ class _Process:
 
 
 def cache_file() -> Path:
-    """Where answers are kept."""
+    """The file that keeps answers."""
     return cache_folder() / "engine.sqlite"
 
 

@@ -83,7 +83,7 @@ class Plan:
     sample: int = 0
     """Positions an endgame and side on which Stockfish's moves are checked; 0: no engine at all."""
     grid_minutes: float = 0.0
-    """How long to go on with the grid against Stockfish itself."""
+    """Minutes to spend on the grid against Stockfish itself."""
 
 
 PLANS = {"quick": Plan(runs=1), "default": Plan(sample=100), "full": Plan(sample=500, grid_minutes=60.0)}
@@ -137,7 +137,7 @@ def percent(count: int, total: int) -> str:
 
 
 class Grid:
-    """Batches of runs by version of the agent and endgame, one batch a start."""
+    """Batches of runs by version of the agent and endgame, one batch per start."""
 
     def __init__(self, folder: Path, plan: Plan, seed: int, progress: Progress) -> None:
         self.folder, self.plan, self.seed, self.progress = folder, plan, seed, progress
@@ -405,7 +405,7 @@ def optimality_table(plan: Plan, stockfish: Stockfish, seed: int, command: str, 
         row += [percent(announced, 2 * plan.sample), percent(too_long, max(announced, 1)), str(too_short)]
         rows.append(row)
     note = (
-        f"{stockfish.version} at depth {stockfish.depth} on {plan.sample} random won positions an endgame and side to "
+        f"{stockfish.version} at depth {stockfish.depth} on {plan.sample} random won positions per endgame and side to "
         "move. So neither its attack nor its defence is perfect, and its 'mate in n' is an upper bound only. That is "
         "why 'better than Stockfish' is measured here against the exact distance."
     )
@@ -545,7 +545,7 @@ def holds(start: EndgamesState, weak: LearnedTable, engine: Engine) -> bool:
 def against_stockfish(
     folder: Path, stockfish: Stockfish, plan: Plan, seed: int, minutes: float, command: str, progress: Progress
 ) -> Table:
-    """The paper's grid against Stockfish itself, as far as the time goes; the next call goes on from there.
+    """The paper's grid against Stockfish itself, as far as the time goes; the next call continues from there.
 
     Runs come one after the other, the first run from the first start of every cell before any second one.
     """
@@ -595,7 +595,7 @@ def against_stockfish(
     columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
     note = (
         f"Runs reaching a solution against {stockfish.version} at depth {stockfish.depth}: {done} of the "
-        f"{len(todo)} runs of {plan.matches} matches are done so far; the same command goes on."
+        f"{len(todo)} runs of {plan.matches} matches are done so far; the same command continues."
     )
     return Table("Table 3.2 against Stockfish itself", columns, rows, command, note)
 

@@ -17,12 +17,8 @@ fifty-move rule (no mate here takes that long).
 from __future__ import annotations
 
 import random
-import struct
-import sys
-import zlib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +26,8 @@ import numpy.typing as npt
 
 from rookery import _native
 from rookery._native import Control
-from rookery.files import cache_folder, replacing
-from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState
+from rookery.files import read_cache, write_cache
+from rookery.games.endgames.rules import STARTS, Endgames, EndgamesState, decode_action
 from rookery.progress import watching
 
 MATERIALS = tuple(STARTS)
@@ -43,8 +39,6 @@ ILLEGAL: int = _native.endgames.ILLEGAL
 """How `Table.dtm_many` writes what is no legal position of the table's endgame or of one that it leads to."""
 
 _DRAWN = ("KK", "KBK", "KNK")
-_HEADER = struct.Struct("<8s8sQI")  # magic, material, numbers a side, checksum of the bytes
-_MAGIC = b"rkrydtm1"
 
 
 @dataclass(frozen=True)
@@ -175,7 +169,7 @@ def best(state: EndgamesState, moves: dict[int, int | None]) -> list[int]:
 
 
 def is_capture(state: EndgamesState, action: int) -> bool:
-    return state.letters[action % 64] != "."
+    return state.letters[decode_action(action)[1]] != "."
 
 
 @dataclass(frozen=True)
@@ -225,18 +219,19 @@ def table_of(state: EndgamesState) -> Table | None:
 
 
 def tables(material: str) -> Table:
-    """The table of an endgame such as "KRK" or "KBNK", loaded, or made and saved if it is not there yet."""
+    """The table of an endgame such as "KRK" or "KBNK", from the cache or made anew."""
     return _tables(Endgames(material).material)
 
 
 @cache
 def _tables(material: str) -> Table:
     others = [_tables(other) for other in leads_to(material)]
-    file = cache_folder() / "endgames" / f"{material}.dtm"
-    native = _load(file, material, others)
-    if native is None:
-        native = generate(material, others)
-        _save(file, material, native)
+    name, pieces, kind = f"endgames/{material}.bin", material[1:-1], _native.endgames.Table
+    size = kind.size_of(pieces)
+    if (raw := read_cache(name, material, 2 * size)) is not None:
+        return Table(material, kind.load(pieces, [other.native for other in others], raw[:size], raw[size:]))
+    native = generate(material, others)
+    write_cache(name, material, native.plies(0).tobytes() + native.plies(1).tobytes())
     return Table(material, native)
 
 
@@ -264,36 +259,3 @@ def generate(material: str, others: list[Table], threads: int = 0) -> Any:
     kind = _native.endgames.Table
     with watching(f"Solving {material}", control, 2 * kind.size_of(material[1:-1])):
         return kind.generate(material[1:-1], [other.native for other in others], threads, control)
-
-
-def _save(file: Path, material: str, native: Any) -> None:
-    """Write the file whole or not at all. A table that cannot be saved is made again next time."""
-    raw = native.plies(0).tobytes() + native.plies(1).tobytes()
-    header = _HEADER.pack(_MAGIC, material.encode(), native.size, zlib.crc32(raw))
-    try:
-        with replacing(file) as out:
-            out.write(header + zlib.compress(raw))
-    except OSError as error:
-        print(f"rookery: the table of {material} could not be kept: {error}", file=sys.stderr)
-
-
-def _load(file: Path, material: str, others: list[Table]) -> Any:
-    """The native table from a file, or None if the file is missing or damaged: then it is made again."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    pieces = material[1:-1]
-    size = _native.endgames.Table.size_of(pieces)
-    try:
-        magic, name, file_size, checksum = _HEADER.unpack_from(content)
-        if (magic, name.rstrip(b"\0"), file_size) != (_MAGIC, material.encode(), size):
-            raise ValueError("it is the file of another table")
-        reader = zlib.decompressobj()
-        raw = reader.decompress(content[_HEADER.size :], 2 * size)
-        if len(raw) != 2 * size or not reader.eof or reader.unused_data or zlib.crc32(raw) != checksum:
-            raise ValueError("its checksum is wrong")
-    except (ValueError, struct.error, zlib.error) as error:
-        print(f"rookery: {file} is damaged ({error}) and will be made again", file=sys.stderr)
-        return None
-    return _native.endgames.Table.load(pieces, [other.native for other in others], raw[:size], raw[size:])

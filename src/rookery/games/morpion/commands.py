@@ -77,8 +77,8 @@ def search(
     """Search for a long game, run after run; shows the best grid while it grows.
 
     Run i has the seed of the command plus i. With `--out` everything is saved after every run and at every better
-    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` goes on with the next seed. So a search can
-    last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
+    grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` continues with the next seed. So a
+    search can last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
 
     Example: rookery search morpion --variant 5T --time 600 --out 5T.json
 
@@ -135,7 +135,7 @@ def search(
 
 
 class _Shown:
-    """What a person sees while a search goes on."""
+    """What a person sees while a search runs."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign, self.begin = campaign, monotonic()
@@ -188,7 +188,7 @@ def replay(
     state = morpion.read(_text(file), variant)
     moves = state.moves
     names = [state.action_name(action) for action in moves]
-    data: dict[str, Any] = {"variant": state.game.variant, "score": len(moves), "moves": names}
+    data: dict[str, Any] = {"variant": state.game.lines, "score": len(moves), "moves": names}
     if svg:
         write_text(svg, state.animation(0.6 if pause is None else pause))
     if psol:
@@ -340,7 +340,7 @@ def evaluate(
         simulations: Simulations per move of 64 further games with tree search; 0 for none.
         settings: Settings of the search to change, such as prior=0.5 coldest=0.2.
     """
-    learn = find_method("zero", Morpion("5D")).imported()
+    learn = find_method("zero", Morpion()).imported()
     if not seconds > 0:
         raise ValueError(f"the seconds must be more than 0, not {seconds}")
     net, trained, metrics = learn.load_model(model)

@@ -26,7 +26,7 @@ from rookery.run import read_metrics
 from rookery.training import train
 
 PAPER_BEST = 67
-"""Of the paper, on 5D: the only game length it reports."""
+"""The paper's best game of 5D: the only game length it reports."""
 
 System = Literal["zero", "r2"]
 NAMES: dict[System, str] = {"zero": "improved system", "r2": "the paper's system"}
@@ -64,7 +64,7 @@ def parts(size: str, seed: int, folder: Path, console: Console, nrpa: Campaign, 
 
 
 def train_anew(system: System, minutes: float, seed: int, folder: Path, console: Console) -> Curve:
-    """A run of the small preset that goes on where an earlier run of the study stopped."""
+    """A run of the small preset that resumes where an earlier run of the study stopped."""
     before = read_metrics(folder)
     left = minutes - (before[-1]["seconds"] / 60 if before else 0)
     if left <= 0:
@@ -73,7 +73,7 @@ def train_anew(system: System, minutes: float, seed: int, folder: Path, console:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(f"5D, {NAMES[system]} from nothing", total=60 * minutes)
         run = train(
-            Morpion("5D"), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,
+            Morpion(), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,
             on_row=lambda row: bar.update(task, completed=row["seconds"]),
         )  # fmt: skip
     return Curve.of(run.rows)

@@ -20,7 +20,10 @@ class _Net(Method):
     kind, game, extra, model, headline = "learn", "morpion", "deep", "model.safetensors", "played_mean"
 
     def misfit(self, game: Game) -> str | None:
-        return super().misfit(game) or (None if game.variant == "5D" else "plays 5D only")
+        if reason := super().misfit(game):
+            return reason
+        assert isinstance(game, Morpion)
+        return None if game.lines == "5D" else "plays 5D only"
 
 
 class Zero(_Net):
@@ -66,7 +69,7 @@ class Search(Method):
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         assert isinstance(game, Morpion)
         assert model is not None
-        return _player(game, list(read(model.read_text(encoding="utf-8"), game.variant).moves))
+        return _player(game, list(read(model.read_text(encoding="utf-8"), game.lines).moves))
 
 
 class Best(Method):
@@ -86,7 +89,7 @@ class Best(Method):
         [35.0]
         """
         assert isinstance(game, Morpion)
-        return NestedAgent("nrpa") if game.board is not None else _player(game, list(shipped(game.variant).moves))
+        return NestedAgent("nrpa") if game.board is not None else _player(game, list(shipped(game.lines).moves))
 
 
 def _player(game: Morpion, moves: list[int]) -> NestedAgent:

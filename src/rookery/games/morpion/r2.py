@@ -75,9 +75,9 @@ class Settings:
     board: int = 22
     """Rows and columns: 16, 20 and 22 in the paper."""
     channels: int = 512
-    """Of the four convolutions, as in the framework the authors built on; the paper does not say."""
+    """Channels of the four convolutions, as in the framework the authors built on; the paper does not say."""
     hidden: int = 1024
-    """Of the first of the two hidden layers; the second has half as many."""
+    """Units of the first of the two hidden layers; the second has half as many."""
     leaves: int = 64
     """Positions of one tree that the net looks at together. The paper's program looked at one at a time."""
     minutes: float = duration(0.0)
@@ -91,7 +91,7 @@ class Settings:
 SMALL = Settings(
     iterations=30, episodes=20, simulations=100, epochs=2, board=16, channels=16, hidden=128, learning_rate=0.002
 )
-"""For two cores and a few minutes."""
+"""Settings for two cores and a few minutes."""
 
 PRESETS = {"full": Settings(), "small": SMALL}
 

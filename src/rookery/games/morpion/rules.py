@@ -67,7 +67,7 @@ class Verification:
     score: int
     """Number of moves up to the first illegal one."""
     first_illegal: str | None
-    """Where and why, if a move is illegal."""
+    """The first illegal move and why it is illegal; None if all are legal."""
 
 
 class Morpion(NativeGame):
@@ -105,7 +105,8 @@ class Morpion(NativeGame):
         self._shift: int = _REFERENCE - self.rules.corner - (length - 2)
 
     @property
-    def variant(self) -> str:
+    def lines(self) -> str:
+        """What players call the rules for lines: 5D, 5T, 4D or 4T."""
         return f"{self.length}{'T' if self.touching else 'D'}"
 
     def initial_state(self) -> MorpionState:
@@ -116,9 +117,11 @@ class Morpion(NativeGame):
         illegal one is an error."""
         state = self.initial_state()
         for written in _parse_record(_record_in(text)).moves:
-            problem = self._play(state, written)
-            if problem is not None:
-                raise ValueError(written.refusal(len(state.moves) + 1, problem))
+            try:
+                action = self._find(state, written.direction, written.dot, written.offset)
+            except ValueError as error:
+                raise ValueError(written.refusal(len(state.moves) + 1, str(error))) from None
+            state.apply(action)
         return state
 
     def move(self, action: int) -> Move:
@@ -160,18 +163,18 @@ class Morpion(NativeGame):
         offset = self.length // 2 - move.position
         return f"{dot} {DIRECTIONS[move.direction]} {f'{offset:+}' if offset else '0'}"
 
-    def _play(self, state: MorpionState, written: _WrittenMove) -> str | None:
-        """Play a move of a record, or say why not."""
-        position = self.length // 2 - written.offset
+    def _find(self, state: MorpionState, direction: str, dot: tuple[int, int], offset: int) -> int:
+        """The legal action of a written move, its dot relative to the reference dot; ValueError says why not."""
+        position = self.length // 2 - offset
         if not 0 <= position < self.length:
-            return f"the line's middle lies {written.offset} steps from the new dot, outside the line"
-        dx, dy = STEPS[DIRECTIONS.index(written.direction)]
-        column, row = (i - self._shift - position * d for i, d in zip(written.dot, (dx, dy), strict=True))
-        move = Move(DIRECTIONS.index(written.direction), column, row, position)
+            raise ValueError(f"the line's middle lies {offset} steps from the new dot, outside the line")
+        dx, dy = STEPS[DIRECTIONS.index(direction)]
+        column, row = (i - self._shift - position * d for i, d in zip(dot, (dx, dy), strict=True))
+        move = Move(DIRECTIONS.index(direction), column, row, position)
         problem = state.why_illegal(move)
-        if problem is None:
-            state.apply(self.action(move))
-        return problem
+        if problem is not None:
+            raise ValueError(problem)
+        return self.action(move)
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
         """A whole game as a Pentasol file."""
@@ -304,6 +307,21 @@ class MorpionState(_native.morpion.State):
     def action_name(self, action: int) -> str:
         return self.game._move_text(self.game.move(action))
 
+    def parse_action(self, text: str) -> int:
+        """The legal move that a text names in the notation of Pentasol; spaces and a plus sign may be left out.
+
+        >>> state = Morpion().initial_state()
+        >>> {state.action_name(state.parse_action(text)) for text in ("(30,28) - +2", "(30,28)-2", " ( 30 , 28 ) - 2")}
+        {'(30,28) - +2'}
+        """
+        match = _MOVE.fullmatch(text.strip())
+        if not match:
+            raise ValueError(f"expected a move such as '(27,27) / +1', not {text[:80]!r}")
+        try:
+            return self.game._find(self, match[3], (int(match[1]), int(match[2])), int(match[4]))
+        except ValueError as error:
+            raise ValueError(f"{text.strip()} is not legal: {error}") from None
+
     def action_cells(self, action: int) -> list[int]:
         """The new dot and the end of the line farther from it (for the middle dot the end along the direction): these
         two tell the line. Cell = row * side + column."""
@@ -349,14 +367,11 @@ class MorpionState(_native.morpion.State):
 
     def record(self, *remarks: str) -> str:
         """`psol` under remarks and a heading: the variant, and the number of moves, by which a cut file is noticed."""
-        heading = f"Morpion Solitaire {self.game.variant}, {len(self.moves)} moves"
+        heading = f"Morpion Solitaire {self.game.lines}, {len(self.moves)} moves"
         return "".join(f"# {line}\n" for line in (heading, *remarks)) + self.psol()
 
     def __str__(self) -> str:
         return self.psol().strip().replace("\n", ";")
-
-    def __repr__(self) -> str:
-        return f"<MorpionState {self.game.variant}, {len(self.moves)} moves>"
 
     def transformed(self, symmetry: int) -> MorpionState:
         """The same game seen in one of the `SYMMETRIES` of the cross.
@@ -394,7 +409,7 @@ class MorpionState(_native.morpion.State):
         dots = [*game.cross, *numbers]
         left, right = _with_margin([cell % side for cell in dots], side)
         top, bottom = _with_margin([cell // side for cell in dots], side)
-        title = f"Morpion Solitaire {game.variant}, {len(self.moves)} moves"
+        title = f"Morpion Solitaire {game.lines}, {len(self.moves)} moves"
         canvas = draw.Canvas(right - left + 1, bottom - top + 1, title)
 
         def centre(cell: int) -> tuple[float, float]:
@@ -479,7 +494,7 @@ SYMMETRIES = (
 
 
 def _turn(dot: tuple[int, int], symmetry: int, twice_centre: int) -> tuple[int, int]:
-    """Where a dot (column, row) comes to lie; `twice_centre` is the sum of the first and the last column."""
+    """The place (column, row) of a dot after a symmetry; `twice_centre` is the sum of the first and the last column."""
     column, row = dot
     if symmetry >= 4:
         column = twice_centre - column
@@ -506,8 +521,8 @@ class Comparison:
 
 def compare(first: MorpionState, second: MorpionState) -> Comparison:
     """Compare two grids of one variant up to the eight symmetries of the cross."""
-    if first.game.variant != second.game.variant:
-        raise ValueError(f"grids of one variant can be compared, not {first.game.variant} and {second.game.variant}")
+    if first.game.lines != second.game.lines:
+        raise ValueError(f"grids of one variant can be compared, not {first.game.lines} and {second.game.lines}")
     length = first.game.length
     # A line tells its dots, whichever of them was new.
     lines = {action // length for action in first.moves}

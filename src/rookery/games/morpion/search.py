@@ -1,7 +1,7 @@
 """Long searches for good games of Morpion Solitaire: run after run over a list of seeds, saved as they go.
 
 Run i of a campaign with seed s has the seed s + i and nothing else to do with the others, so any run can be made again
-alone, and a campaign that was stopped goes on with the seeds it has not done.
+alone, and a campaign that was stopped resumes with the seeds it has not done.
 
 >>> campaign = Campaign(CampaignSettings("4D", "nrpa", level=1, seed=3))
 >>> campaign.go(runs=2, threads=1)
@@ -40,7 +40,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 GRIDS = MODELS
 
 TEMPERATURES = {"5D": (0.4,), "5T": (1.0,), "4D": (0.3,), "4T": (0.6,)}
-"""At which `repair` anneals, by variant."""
+"""Temperatures at which `repair` anneals, by variant."""
 
 EXCHANGED = {
     "5D": (0.3, 0.37, 0.44, 0.51), "5T": (0.6, 0.75, 0.9, 1.05, 1.2), "4D": (0.2, 0.3, 0.4), "4T": (0.4, 0.6, 0.8),
@@ -72,13 +72,13 @@ def repair(
     >>> found.playouts, found.score > 28
     (2000, True)
     """
-    temperatures = TEMPERATURES[state.game.variant] if temperatures is None else temperatures
+    temperatures = TEMPERATURES[state.game.lines] if temperatures is None else temperatures
     rows = state.repair(trials, list(temperatures), runs, seed, threads, control, on_best)
     return [SearchRun(*row) for row in rows]
 
 
 def longest_from(state: MorpionState, seconds: float, seed: int = 0) -> list[int]:
-    """The moves of the longest game from a position on that runs of NRPA find in so many seconds."""
+    """The moves of the longest game from a position on that runs of NRPA find in the given number of seconds."""
     best: list[int] = []
     if state.player() == TERMINAL:
         return best
@@ -108,7 +108,7 @@ class CampaignSettings:
     method: Method = "repair"
     level: int = 3
     seed: int = 0
-    """Of the first run."""
+    """Seed of the first run."""
     alpha: float = ALPHA
     """How far one adaptation of NRPA goes."""
 
@@ -156,7 +156,7 @@ class Best:
 
     score: int
     seed: int
-    """Of the run that found it."""
+    """Seed of the run that found it."""
     seconds: float
     """Wall time of the campaign up to then."""
     how: str
@@ -186,7 +186,7 @@ class Campaign:
             raise ValueError(f"the grids are written beside {path}, which is to hold what was done: call it .json")
         if path.exists():
             if not resume:
-                raise ValueError(f"{path} already holds a search; use --resume to go on, or another file")
+                raise ValueError(f"{path} already holds a search; use --resume to continue it, or another file")
             self._load(path)
 
     @property
@@ -207,9 +207,9 @@ class Campaign:
         threads: int = 0,
         tick: Callable[[Control], None] = lambda control: None,
     ) -> None:
-        """Do so many further runs, or as many as fit into so many seconds; the first limit that is met counts.
+        """Do a number of further runs, or as many as fit into a number of seconds; the first limit that is met counts.
 
-        `tick` is called about ten times a second, with the playouts of this call in `control.done`. Ctrl-C ends the
+        `tick` is called about ten times per second, with the playouts of this call in `control.done`. Ctrl-C ends the
         search, saves, and is raised again. A run cut short is not a done one: it will be made again from its start.
         """
         threads = threads or cores()
@@ -358,8 +358,8 @@ class Settings:
 
 
 def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
-    """Search until the runs or the minutes are up; yields a row of metrics several times a minute."""
-    chosen = CampaignSettings(game.variant, settings.method, settings.level, run.seed, settings.alpha)
+    """Search until the runs or the minutes are up; yields a row of metrics several times per minute."""
+    chosen = CampaignSettings(game.lines, settings.method, settings.level, run.seed, settings.alpha)
     campaign = Campaign(chosen, run.folder / "best.json", resume=True)
     run.rows = read_metrics(run.folder)
     runs = settings.runs or (0 if settings.minutes else 1)

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rookery.games.morpion import learning_study as morpion_learning
 from rookery.games.morpion.learning_study import PAPER_BEST
 from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion
-from rookery.games.morpion.search import METHODS, Campaign, Method, Settings, shipped
+from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, Method, shipped
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.statistics import bootstrap_interval, wilson_interval
@@ -57,17 +57,17 @@ KNOWN = {2: "68.4 in 0.08 s", 3: "78.2 in 8.7 s"}
 
 
 class Laboratory:
-    """Campaigns that are saved under the study's folder and go on where an earlier run of the study stopped."""
+    """Campaigns that are saved under the study's folder and resume where an earlier run of the study stopped."""
 
     def __init__(self, folder: Path, seed: int, console: Console) -> None:
         self.folder, self.seed, self.console = folder, seed, console
 
     def _campaign(self, purpose: str, variant: str, method: Method, level: int) -> Campaign:
         path = self.folder / f"{purpose}-{variant}-{method}-{level}-seed-{self.seed}.json"
-        return Campaign(Settings(variant, method, level, self.seed), path, resume=True)
+        return Campaign(CampaignSettings(variant, method, level, self.seed), path, resume=True)
 
     def runs(self, variant: str, method: Method, level: int, runs: int) -> Campaign:
-        """A campaign of so many runs."""
+        """A campaign with a number of runs."""
         campaign = self._campaign("runs", variant, method, level)
         left = runs - len(campaign.runs)
         with self._progress() as bar:
@@ -77,7 +77,7 @@ class Laboratory:
         return campaign
 
     def seconds(self, variant: str, method: Method, level: int, seconds: float) -> Campaign:
-        """A campaign of so much time on all cores."""
+        """A campaign for a number of seconds on all cores."""
         campaign = self._campaign("time", variant, method, level)
         left = seconds - campaign.seconds
         with self._progress() as bar:
@@ -177,7 +177,7 @@ def _levels(levels: Sequence[Campaign], seed: int, command: str) -> Table:
             ]
         )
     columns = [
-        "5D", "runs", "mean moves (95%)", "best", f"at least the paper's {PAPER_BEST} (95%)", "CPU time a run",
+        "5D", "runs", "mean moves (95%)", "best", f"at least the paper's {PAPER_BEST} (95%)", "CPU time per run",
         "playouts a CPU second", "known of such code",
     ]  # fmt: skip
     note = f"Seeds {seed}, {seed + 1} and so on. A run of level n is 100 to the power of n playouts."

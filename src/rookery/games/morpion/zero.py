@@ -61,7 +61,7 @@ class Settings:
     blocks: int = 8
     """Blocks of the residual net."""
     games: int = 128
-    """Played by the net in an iteration, side by side."""
+    """Games that the net plays in an iteration, side by side."""
     coldest: float = 0.1
     """Each game is played at a temperature of its own, from this one to 1."""
     searches: int = 28
@@ -77,7 +77,7 @@ class Settings:
     window: int = 4096
     """Length of the list B: the last games, all different, whose scores are ranked."""
     ratio: float = 0.9
-    """Where in the ranked list the threshold lies. The paper has 0.75, and no searches among the games it ranks."""
+    """Place of the threshold in the ranked list, from 0 to 1. The paper has 0.75, and ranks no games of searches."""
     steps: int = 400
     """Gradient steps in an iteration."""
     batch: int = 1024
@@ -102,7 +102,7 @@ SMALL = Settings(
     board=16, channels=24, blocks=4, games=32, searches=12, search_iterations=50, window=512, steps=240, batch=64,
     learning_rate=2e-3, threads=1,
 )  # fmt: skip
-"""For two cores and half an hour: one core searches while the other learns."""
+"""Settings for two cores and half an hour: one core searches while the other learns."""
 
 PRESETS = {"full": Settings(), "small": SMALL}
 
@@ -182,7 +182,7 @@ class Play:
     owner: Ints
     actions: Ints
     advantage: npt.NDArray[np.float32]
-    """Of each legal move: its log-probability less that of the most probable move in the same position."""
+    """Log-probability of each legal move, less that of the most probable move in the same position."""
 
     @property
     def scores(self) -> npt.NDArray[np.int64]:
@@ -254,7 +254,7 @@ class Found:
 
 
 def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
-    """NRPA from the net's policy around each of the best games: one search a game. How far each search trusts the net
+    """NRPA from the net's policy around each of the best games: one search per game. How far each search trusts the net
     is drawn at random up to `settings.prior`, so that no one number has to be right; a quarter start from nothing, so
     that games unlike those the net knows keep coming in."""
     chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
@@ -278,7 +278,7 @@ class Trees:
 
     @torch.no_grad()
     def grow(self, simulations: int, walks: int = 8, threads: int = 1) -> None:
-        """Until every root has so many simulations."""
+        """Play on until every root has the given number of simulations."""
         device = next(self.net.parameters()).device
         while any(self.trees.simulations(i) < simulations and not self.trees.over(i) for i in range(self.games)):
             planes, offsets, actions = self.trees.find_leaves(simulations, walks, threads)
@@ -449,7 +449,7 @@ class Learner:
         torch._foreach_lerp_(mean, now, 1 - self.settings.averaging)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All of it, to go on from."""
+        """Everything to resume from."""
         return nets.arrays(net=self.net, mean=self.mean, adam=self.optimizer)
 
     def load(self, arrays: dict[str, npt.NDArray[Any]]) -> None:

@@ -88,7 +88,8 @@ def solve(
             "seconds": seconds,
         }
         if tree:
-            data |= dataclasses.asdict(capture_tree(state))
+            walked = capture_tree(state)
+            data |= dataclasses.asdict(walked) | {"saturated": walked.saturated}
         if svg:
             title = f"{found.states} positions, {search_method}, order {order}"
             solved = found.moves is not None and found.states == len(found.tree)
@@ -102,8 +103,9 @@ def solve(
     def show(console: Console) -> None:
         console.print(_found(data))
         if tree:
+            least = "at least " if data["saturated"] else ""
             console.print(
-                f"the whole tree: {data['nodes']:,} nodes, {data['distinct_states']:,} different positions, "
+                f"the whole tree: {least}{data['nodes']:,} nodes, {data['distinct_states']:,} different positions, "
                 f"{data['solutions']:,} solutions, finals {' '.join(data['finals']) or 'none'}"
             )
 

@@ -38,9 +38,9 @@ from rookery.run import Row, Run
 MODEL = "model.safetensors"
 
 Boards = npt.NDArray[np.uint8]
-"""A byte a cell as the native games keep it, `[boards, cells]`."""
+"""A byte per cell as the native games keep it, `[boards, cells]`."""
 Marks = npt.NDArray[np.uint64]
-"""For each board a number with a bit for each of its captures."""
+"""One number per board, with a bit for each of its captures."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Settings:
     retried: float = 0.5
     """Share of them that were played before and took something to be taken back; the others are new."""
     max_solutions: int = 10
-    """Puzzles have only one possible last piece and square, and so many solutions at most; 0 takes any that can be
+    """Puzzles have only one possible last piece and square, and at most N solutions; 0 takes any that can be
     solved."""
     epsilon: float = 0.3
     """Share of positions, in puzzles that explore, whose captures are tried in a random order."""
@@ -84,7 +84,7 @@ class Settings:
     memory: int = 100_000
     """Positions remembered for each number of pieces; new ones take the place of the oldest."""
     target_rate: float = 0.01
-    """How fast the target network follows, a step."""
+    """Share of the way that the target network follows in a step."""
     reward_capture: float = 0.01
     """Reward of a capture."""
     reward_win: float = 0.9
@@ -319,7 +319,7 @@ def save_net(path: Path, net: nn.Module, settings: Any) -> None:
 
 
 def default_settings(game: SolitaireChess) -> Settings:
-    """Those that the shipped weights were trained with."""
+    """The settings that the shipped weights were trained with."""
     return SOLO_8X8 if game.max_captures else Settings()
 
 
@@ -366,7 +366,7 @@ class Puzzles:
 RENEWED = 10
 """Steps after which the net that plays is replaced by the net that learns."""
 CHECKPOINT = 500
-"""Steps between two rows of metrics, after which a stopped run can go on."""
+"""Steps between two checkpoints."""
 
 
 def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:

@@ -62,6 +62,11 @@ class CaptureTree:
     distinct_states: int
     """Different positions among these nodes."""
 
+    @property
+    def saturated(self) -> bool:
+        """Whether `nodes` or `solutions` are only lower bounds, because they do not fit in 64 bits."""
+        return max(self.nodes, self.solutions) == 2**64 - 1
+
 
 def capture_tree(
     state: SolitaireChessState, max_states: int = 5_000_000, control: Control | None = None
@@ -100,7 +105,7 @@ class Layer(Protocol):
 
     @property
     def values(self) -> npt.NDArray[np.uint8]:
-        """One byte a board, `[boards]`: `UNSOLVABLE`, `SEVERAL_FINALS`, or 1 + 16 * kind + cell of the only possible
+        """One byte per board, `[boards]`: `UNSOLVABLE`, `SEVERAL_FINALS`, or 1 + 16 * kind + cell of the only possible
         final piece. Read only."""
         raise NotImplementedError
 
@@ -125,7 +130,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Every board of the 4x4 game with up to so many pieces, solved."""
+    """Every board of the 4x4 game with up to the given number of pieces, solved."""
 
     layers: tuple[Layer, ...]
     """Boards with 1, 2, 3 ... pieces."""
@@ -157,7 +162,7 @@ class Enumeration:
 def enumerate_boards(max_pieces: int = 6, threads: int = 0, control: Control | None = None) -> Enumeration:
     """Solve every 4x4 board with up to `max_pieces` pieces of the set K, Q, 2R, 2B, 2N, 2P.
 
-    One byte a board: 0.14 GB in all for 6 pieces, 0.7 GB for 7, 2.3 GB for 8, 4.9 GB for 9, 6.7 GB for all 10.
+    One byte per board: 0.14 GB in all for 6 pieces, 0.7 GB for 7, 2.3 GB for 8, 4.9 GB for 9, 6.7 GB for all 10.
     `threads` 0 means all cores; the result does not depend on it. `control.done` counts boards; if it is stopped, the
     layers finished so far come back.
     """

@@ -11,7 +11,7 @@ from rookery.games.solitaire_chess import ranker
 from rookery.games.solitaire_chess.agents import RankerAgent, SolverAgent
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
-from rookery.method import Method, Solution
+from rookery.method import Kind, Method, Solution
 
 
 class _Ranker(Method):
@@ -49,7 +49,8 @@ class Taught(_Ranker):
 class Oracle(Method):
     """Every capture tried to the end: certain which ones can still be solved."""
 
-    name, kind, game = "oracle", "exact", "solitaire-chess"
+    name, game = "oracle", "solitaire-chess"
+    kind: Kind = "exact"
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         return SolverAgent()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from dataclasses import asdict, dataclass
 
 from rookery import _native
@@ -21,13 +22,16 @@ from rookery.games.solitaire_chess.exact import capture_tree, solve
 from rookery.games.solitaire_chess.rules import KINDS, SolitaireChess, SolitaireChessState
 
 PACK = MODELS / "puzzles.json"
-"""80 puzzles of our own, 20 a level: the study's data set."""
+"""80 puzzles of our own, 20 per level: the study's data set."""
 
 SOLO_POOL = "K" + 2 * "Q" + 4 * "RBN" + 6 * "P"
 """What Solo Chess puzzles are made of."""
 
 MAX_SOLUTIONS = 8
 """Sequences of captures that solve a puzzle; those of puzzles with more are found by chance."""
+
+KINGS = 1 / 7
+"""The share of puzzles with a king, as in published ones."""
 
 NAMES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 
@@ -78,23 +82,37 @@ def canonical(rows: str) -> str:
 
 
 def make_puzzles(
-    level: str, count: int, seed: int = 0, threads: int = 1, control: Control | None = None
+    level: str, count: int, seed: int = 0, threads: int = 1, control: Control | None = None, kings: float | None = KINGS
 ) -> list[Puzzle]:
-    """Different puzzles of a level, none the mirror image of another. `control.done` counts candidates."""
+    """Different puzzles of a level, none the mirror image of another.
+
+    `kings` is the share that has a king; None leaves it to chance, which favours kings. `control.done` counts
+    candidates.
+    """
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}; known levels: {', '.join(LEVELS)}")
     if not 0 <= count <= 100_000:
         raise ValueError(f"the number of puzzles must be 0 to 100000, not {count}")
+    if kings is None or "K" not in LEVELS[level].pool:
+        return _make(level, count, seed, threads, control, None if "K" in LEVELS[level].pool else False)
+    draw = random.Random(seed)
+    crowned = [draw.random() < kings for _ in range(count)]
+    kinds = {king: iter(_make(level, crowned.count(king), seed, threads, control, king)) for king in (False, True)}
+    return [next(kinds[king]) for king in crowned]
+
+
+def _make(level: str, count: int, seed: int, threads: int, control: Control | None, king: bool | None) -> list[Puzzle]:
+    """Puzzles that all have a king, that all have none, or either."""
     wish = LEVELS[level]
     game = SolitaireChess()
     pool = [KINDS.index(letter) for letter in wish.pool]
-    king = None if "K" in wish.pool else False
     puzzles: dict[str, Puzzle] = {}
     batch = 0
     while len(puzzles) < count:
         pieces = wish.pieces[batch % len(wish.pieces)]
+        mixed = (seed * 1_000_003 + batch) % 2**63
         boards = _native.solitaire_chess.make_puzzles(
-            game.rules, min(count, 16), pieces, pool, king, MAX_SOLUTIONS, seed * 1_000_003 + batch, threads, control
+            game.rules, min(count, 16), pieces, pool, king, MAX_SOLUTIONS, mixed, threads, control
         )
         batch += 1
         for board in boards:
@@ -113,6 +131,8 @@ def make_solo_puzzles(
     game: SolitaireChess, pieces: int, count: int, seed: int = 0, threads: int = 1
 ) -> list[SolitaireChessState]:
     """Solvable boards with a king for a game of limited captures, made by playing backwards."""
+    if not 2 <= pieces <= len(SOLO_POOL):
+        raise ValueError(f"a board has at least 2 pieces and at most {len(SOLO_POOL)}, not {pieces}")
     pool = [KINDS.index(letter) for letter in SOLO_POOL]
     boards = _native.solitaire_chess.make_puzzles(game.rules, count, pieces, pool, True, 0, seed, threads)
     return [SolitaireChessState(game, [int(piece) - 1 for piece in board], [0] * len(board)) for board in boards]
@@ -130,7 +150,7 @@ def pack() -> list[Puzzle]:
 
 def make_pack(seed: int = 0) -> str:
     """The text of the file `PACK`."""
-    puzzles = [asdict(puzzle) for level in LEVELS for puzzle in make_puzzles(level, 20, seed)]
+    puzzles = [asdict(puzzle) for level in LEVELS for puzzle in make_puzzles(level, 20, seed, kings=None)]
     puzzles.sort(key=lambda puzzle: float(puzzle["rating"]))
     rows = ",\n".join(json.dumps(puzzle) for puzzle in puzzles)
     return f'{{"command": "make_pack(seed={seed})", "puzzles": [\n{rows}\n]}}\n'

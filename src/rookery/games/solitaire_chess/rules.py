@@ -14,12 +14,14 @@ Chess), a piece that has made some carries their number: `R1` has captured once.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, find_action, native_state
 
 KINDS = "KQRBNP"
 """The letter of each kind of piece, in the order of the native kinds 0 to 5."""
@@ -87,9 +89,13 @@ class SolitaireChess(NativeGame):
         squares = [_SQUARE.findall(row) for row in text.strip().split("/")]
         drawn = "/".join("".join(kind + count for kind, count in row) for row in squares)
         if drawn != text.strip() or [len(row) for row in squares] != [self.columns] * self.rows:
+            made = " (with the captures it has made, if any: R1)" if self.max_captures else ""
+            shape = {"rows": len(squares), "columns": len(squares[0])}
+            others = [name for name, options in self.variants.items() if shape.items() <= options.items()]
+            variant = f"; boards of that size are the variant {' or '.join(others)}" if others else ""
             raise ValueError(
-                f"expected {self.rows} rows of {self.columns} squares, each one of K, Q, R, B, N, P (with the captures "
-                f"it has made, if any: R1) or '.', joined by '/', not {text[:200]!r}"
+                f"expected {self.rows} rows of {self.columns} squares, each one of K, Q, R, B, N, P{made} or '.', "
+                f"joined by '/', not {text[:200]!r}{variant}"
             )
         cells = [square for row in squares for square in row]
         captures = [int(count or 0) for _, count in cells]
@@ -172,8 +178,24 @@ class SolitaireChessState(_native.solitaire_chess.State):
         start, end = self.action_cells(action)
         return f"{_LETTERS[self.kinds[start]]}{self.game.cell_name(start)}x{self.game.cell_name(end)}"
 
+    def parse_action(self, text: str) -> int:
+        """The legal capture that a text names: `Ra4xa1`, `a4xa1` or `a4a1`; case and spaces do not matter.
+
+        >>> state = SolitaireChess().initial_state()
+        >>> {state.action_name(state.parse_action(text)) for text in ("Rd4xb4", "d4xb4", "d4b4", "r D4 : B4")}
+        {'Rd4xb4'}
+        """
+        squares = self.game.cell_name
+
+        def forms(action: int) -> Iterator[str]:
+            start, end = self.action_cells(action)
+            for piece, sign in itertools.product((_LETTERS[self.kinds[start]], ""), ("x", "-", ":", "")):
+                yield f"{piece}{squares(start)}{sign}{squares(end)}"
+
+        return find_action(self, text, forms)
+
     def action_cells(self, action: int) -> list[int]:
-        """From and to."""
+        """The cells that a capture goes from and to."""
         if not 0 <= action < self.game.num_actions:
             raise ValueError(f"actions are 0 to {self.game.num_actions - 1}, not {action}")
         return list(divmod(action, self.game.rows * self.game.columns))
@@ -185,9 +207,6 @@ class SolitaireChessState(_native.solitaire_chess.State):
     def __str__(self) -> str:
         columns, cells = self.game.columns, self._cells()
         return "/".join("".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
-
-    def __repr__(self) -> str:
-        return f"<SolitaireChessState {self}>"
 
     def text_board(self) -> str:
         """The board for the terminal; a number behind a piece says how often it has captured, where that is limited."""

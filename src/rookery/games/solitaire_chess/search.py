@@ -23,7 +23,7 @@ Method = Literal["dfs", "dfs-tt", "best-first"]
 """Depth first; depth first that enters no position twice; best first."""
 
 Order = Literal["paper", "centre"] | CaptureRanker
-"""Which captures to try first: as the paper's backtracking does, towards the centre, or as a ranker says."""
+"""The order of captures: as the paper's backtracking does, towards the centre, or as a ranker says."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Solitaire Chess: a learned ranking of captures inside backtracking, beside the paper's and a perfect one.
 
 The paper trained a deep Q-network to rank the captures that backtracking tries, and compared the positions explored.
-Its puzzles are not to be had; the study runs on 80 of our own, 20 a level.
+Its puzzles are not to be had; the study runs on 80 of our own, 20 per level.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         "The paper says that its ranking is bounded above by the baseline and guaranteed never to be worse. It is not: "
         "the column counts the puzzles on which a search enters more positions than plain backtracking. It gives 100% "
         "accuracy as a result; a complete search has that by construction, so the share of puzzles solved without a "
-        f"single step back says more. The least possible, one position a piece, has the ratio "
+        f"single step back says more. The least possible, one position per piece, has the ratio "
         f"{np.mean(pieces) / np.mean(base.states):.3f}. dqn learned from play alone, as the paper's net did; taught "
         "learned from exact answers to other puzzles."
     )

@@ -41,7 +41,7 @@ class Settings:
     pools: tuple[str, ...] = ("KQRRBBNNPP", "QRRBBNNPP", "RRBBNNPP", "RRBBNNPP")
     """Sets of pieces that equally many puzzles are made of."""
     max_solutions: int = 10
-    """Puzzles have one possible last piece and square, and so many solutions at most: those are the hard ones."""
+    """Puzzles have one possible last piece and square, and at most N solutions: those are the hard ones."""
     steps: int = 12_000
     """Gradient steps."""
     batch: int = 256
@@ -49,7 +49,7 @@ class Settings:
     learning_rate: float = 3e-3
     """The highest; it rises over the first 200 steps and falls to nothing at the end."""
     report: int = 500
-    """Steps between two rows of metrics, after which a stopped run can go on."""
+    """Steps between two checkpoints."""
     threads: int = 1
     """More are quicker on a machine with nothing else to do, and lead to other weights."""
 

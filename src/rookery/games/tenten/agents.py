@@ -51,7 +51,8 @@ class LinearAgent(Agent):
 
     def placements(self, board: Halves, piece: int) -> tuple[Any, Any, Any, Any]:
         """Cells, lines cleared, boards after, values."""
-        found: tuple[Any, Any, Any, Any] = self.model.features.placements(self.weights, board, piece)
+        features: Any = self.model.features  # each model's features take its own kind of weights
+        found: tuple[Any, Any, Any, Any] = features.placements(self.weights, board, piece)
         return found
 
     def values(self, state: State) -> dict[int, float]:

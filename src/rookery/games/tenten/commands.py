@@ -35,8 +35,8 @@ def solve(
         pieces: Piece set: three, seven, full or no-3x3.
         objective: survival for the most rounds; r1, r2 and r3 are the paper's rewards.
         discount: Worth of the next round beside this one; 1 for survival, 0.9 for the rewards if not given.
-        out: File to keep the table in. It is written while the table is made, so a run that is stopped goes on where it
-            was; the agent oracle:FILE plays by it.
+        out: File to keep the table in. It is written while the table is made, so a run that is stopped
+            resumes; the agent oracle:FILE plays by it.
     """
     rows, columns = _parse_size(size)
     if pieces not in PIECE_SETS:

@@ -51,7 +51,7 @@ class Objective:
 
     meaning: str
     constant: float = 0.0
-    """For every piece drawn."""
+    """Reward for every piece drawn."""
     moves: float = 0.0
     """Times the expected number of placements of the next piece."""
     lines: tuple[float, ...] = (0.0,) * (MAX_LINES + 1)
@@ -272,7 +272,7 @@ class _Undiscounted:
 
 def _raise_if_stopped(control: Control | None) -> None:
     if control is not None and control.stopped:
-        raise InterruptedError("stopped; a table kept in a file goes on from there")
+        raise InterruptedError("stopped; a table kept in a file is resumed from there")
 
 
 @dataclass(frozen=True)
@@ -355,7 +355,7 @@ def solve(
     """The best policy for an objective, with error bounds.
 
     `discount` is 1 for `survival` and 0.9 for the rewards unless given. `precision` is relative. With a `file` the
-    table lives there, memory-mapped: a run that is killed goes on where it was. For objectives other than survival the
+    table lives there, memory-mapped: a run that is killed resumes. For objectives other than survival the
     mean rounds are extra work, left out without `evaluate`; on boards of more than 20 cells games are played for them,
     with `seed`.
     """
@@ -574,7 +574,9 @@ def load(path: Path, game: TenTen | None = None) -> SolvedGame:
     """Read a solution back, checked; the table is mapped, not copied. With a `game`, it must be the one solved."""
     header = _read_header(path)
     if not header["finished"]:
-        raise ValueError(f"{path} is not finished after {header['sweeps']} sweeps; solve with the same file to go on")
+        raise ValueError(
+            f"{path} is not finished after {header['sweeps']} sweeps; solve with the same file to finish it"
+        )
     solved = TenTen(header["rows"], header["columns"], header["pieces"])
     if game is not None:
         _check_same(path, solved, game)

@@ -13,7 +13,7 @@ from rookery.games.tenten import MODELS, exact, linear, lspi, ntuple, oracle
 from rookery.games.tenten.agents import LinearAgent, LookAheadAgent, NTupleAgent, shipped
 from rookery.games.tenten.greedy import GreedyAgent
 from rookery.games.tenten.rules import TenTen, TenTenState
-from rookery.method import Method, Solution, check_at_least
+from rookery.method import Kind, Method, Solution, check_at_least
 from rookery.search.agents import MctsAgent
 
 
@@ -32,7 +32,8 @@ class Greedy(Method):
 
 
 class _Learned(Method):
-    kind, game, headline = "learn", "tenten", "mean_rounds"
+    kind: Kind = "learn"
+    game, headline = "tenten", "mean_rounds"
 
     def unready(self, game: Game) -> str | None:
         assert isinstance(game, TenTen)

@@ -51,7 +51,7 @@ class Settings:
     every_piece: bool = False
     """Learn from every next piece, weighted by its chance, instead of the one drawn: slower, but without the noise."""
     first_value: float = 5.0
-    """Of every board before anything is learned: log-odds of staying alive, so that unknown boards look safe."""
+    """Value of every board before learning: log-odds of staying alive, so that unknown boards look safe."""
     restart: float = 0.0
     """Chance that a game is broken off after a placement and goes on from a random board."""
     lanes: int = 2

@@ -22,7 +22,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, native_state
+from rookery.game import TERMINAL, NativeGame, Overlay, find_action, native_state
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -177,6 +177,22 @@ class TenTenState(_native.tenten.State):
         prefix = f"{slot + 1}:" if self.game.hand > 1 else ""
         return f"{prefix}{self.game.piece_names[self.hand[slot]]}@r{row + 1}c{column + 1}"
 
+    def parse_action(self, text: str) -> int:
+        """The placement, or the piece to be drawn, that a text names; the slot, the piece and the `@` may be left out
+        where that leaves no doubt.
+
+        >>> state = TenTen(3, 3, "three").parse_state("##./.../... 1x2")
+        >>> {state.action_name(state.parse_action(text)) for text in ("1x2@r2c1", "1x2 R2C1", "r2c1")}
+        {'1x2@r2c1'}
+        """
+
+        def forms(action: int) -> list[str]:
+            slot, _, unnumbered = self.action_name(action).rpartition(":")
+            piece, _, place = unnumbered.rpartition("@")
+            return [f"{number}{name}{place}" for number in ("", f"{slot}:") for name in ("", piece, f"{piece}@")]
+
+        return find_action(self, text, forms)
+
     def action_cells(self, action: int) -> list[int]:
         """Cells 0 to rows * columns - 1 are the board's; the slots of the hand follow."""
         cells = self.game.rows * self.game.columns
@@ -196,9 +212,6 @@ class TenTenState(_native.tenten.State):
             for slot, piece in enumerate(self.hand)
         ]
         return f"{board} {','.join(names)}"
-
-    def __repr__(self) -> str:
-        return f"<TenTenState {self}>"
 
     def text_board(self) -> str:
         """The board for the terminal, and under it the pieces in the hand.

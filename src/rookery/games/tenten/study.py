@@ -81,7 +81,7 @@ class Point:
 
 
 Curves = dict[tuple[int, str, float], Point]
-"""By side, reward and discount; seven pieces."""
+"""Cells by side, reward and discount; seven pieces."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ class Study:
             )  # fmt: skip
         note = (
             f"{games} games each, none longer than {limit:,} rounds; a game stopped there counts its rounds and no "
-            "death, so the mean is rounds a death. 95% intervals. No look-ahead. lspi is the paper's method and "
+            "death, so the mean is rounds per death. 95% intervals. No look-ahead. lspi is the paper's method and "
             "features; linear is the strong baseline without learning from play, hand features tuned by cross-entropy; "
             "ntuple learns from play. The commands that made the weights lie beside them, in rookery/models/tenten."
         )
@@ -394,7 +394,7 @@ class Boards:
         return int(self.counts().sum())
 
     def survival_chance(self) -> Values:
-        """The chance that the next piece fits, a number a board; 0 on boards with full lines."""
+        """The chance that the next piece fits, a number per board; 0 on boards with full lines."""
         chance = np.zeros(len(self.numbers))
         chance[self.open] = self.chances @ (self.counts() > 0)
         return chance

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from rookery.game import TERMINAL
-from rookery.games.checkers.database import endgames
-from rookery.games.checkers.rules import Checkers, parse_action
+from rookery.games.checkers.agents import DatabaseAgent, SearchAgent
+from rookery.games.checkers.database import load as load_database
+from rookery.games.checkers.rules import Checkers
 from rookery.games.checkers.search import Player, play_match
-from rookery.games.checkers.strong_agents import OracleAgent, SearchAgent
 from rookery.registry import agent as load_agent
 
 GAME = Checkers()
@@ -61,7 +61,7 @@ def test_values_choice_and_explanation_agree() -> None:
             # The expected line can be played.
             line = explanation.reasons[1].removeprefix("expected line: ").split()
             for name_of_move in line:
-                state.apply(parse_action(state, name_of_move))
+                state.apply(state.parse_action(name_of_move))
             assert 1 <= len(line) <= 4
 
 
@@ -82,7 +82,7 @@ def test_a_forced_win_is_seen_with_its_length() -> None:
 
 @pytest.mark.parametrize("name", ["oracle", "best:depth=2"])
 def test_perfect_play_takes_exactly_the_distance(name: str) -> None:
-    solved, agent = endgames(), load_agent(name, GAME)
+    solved, agent = load_database(), load_agent(name, GAME)
     oracle = load_agent("oracle", GAME)
     rng = random.Random(9)
     decided = 0
@@ -105,7 +105,7 @@ def test_perfect_play_takes_exactly_the_distance(name: str) -> None:
 
 def test_the_oracle_refuses_what_it_does_not_know() -> None:
     oracle = load_agent("oracle", GAME)
-    assert isinstance(oracle, OracleAgent)
+    assert isinstance(oracle, DatabaseAgent)
     with pytest.raises(ValueError, match="positions of up to 4 pieces are solved, and this one has 24"):
         oracle.choose(GAME.initial_state(), random.Random(0))
     state = GAME.parse_state("B:WK22,26:BK13,14")
@@ -120,9 +120,9 @@ def test_the_oracle_refuses_what_it_does_not_know() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("td:depth=0", "the depth must be at least 1"),
+        ("td:depth=0", "depth must be at least 1"),
         ("td:depth=61", "the depth must be 0 to 60"),
-        ("ladder:width=3", "does not take the settings"),
+        ("ladder:width=3", "unknown setting 'width'"),
         ("oracle:pieces=7", "endgames of 2 to 5 pieces"),
     ],
 )
@@ -132,5 +132,5 @@ def test_bad_names_are_refused(name: str, message: str) -> None:
 
 
 def test_a_missing_file_is_named() -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    with pytest.raises(ValueError, match="there is no model in nowhere"):
         load_agent("td:nowhere", GAME)
