@@ -78,6 +78,15 @@ def test_a_run_is_stopped_and_resumed(client: TestClient) -> None:
     wait(client, run, "stopped")
 
 
+def test_a_run_is_stopped_at_once(client: TestClient) -> None:
+    """Before its process has written anything; then it must not be taken for one that is under way."""
+    run = start(client, "tenten", "ntuple", "4x4-seven", steps=500_000_000)
+    while client.post(f"/api/runs/{run}/stop", json={}).status_code != 200:
+        time.sleep(0.001)
+    row = wait(client, run, "stopped", "failed")
+    assert row["resumable"] or row["error"] == "stopped before it began"
+
+
 def test_what_a_run_trained_can_be_played_with(client: TestClient, folder: Path) -> None:
     run = start(client, "tenten", "linear", "3x3-three", generations=2)
     row = wait(client, run, "done", "failed")

@@ -175,10 +175,10 @@ class Site:
         seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
         about: Row = {}
         if "puzzle" in fields:
-            level, about = fields.text("puzzle"), {}
+            level = fields.text("puzzle")
             if level == "daily":
                 level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
-            about |= {"puzzle": level}
+            about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
             made = await self.helpers.one(asked, 30)
             position, variant = made["start"], made["variant"]
@@ -475,6 +475,7 @@ def create_app(settings: Settings) -> Starlette:
     """The whole application."""
     for file in settings.load:
         registry.register_file(file)
+    plays.load_games()
     site = Site(settings)
 
     @contextlib.asynccontextmanager

@@ -29,6 +29,12 @@ def rules(game: str, variant: str | None) -> Game:
     return load(game, variant)
 
 
+def load_games() -> None:
+    """Import every game now, so that nobody waits for it later."""
+    for name in GAMES:
+        methods(rules(name, None))
+
+
 # Agents
 
 PRESETS = {

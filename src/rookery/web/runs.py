@@ -111,9 +111,11 @@ class Runs:
             last = (last + line)[-2000:]
         code = await process.wait()
         lines = last.decode("utf-8", "replace").strip().splitlines()
-        if code not in (0, INTERRUPTED):
+        if code not in (0, INTERRUPTED, -signal.SIGINT):
             started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
-        elif self._open(started.folder) is not None:
+        elif self._open(started.folder) is None:
+            started.error = "stopped before it began"
+        else:
             del self._started[run_id]
 
     async def stop(self, run_id: str) -> None:
@@ -175,7 +177,7 @@ class Runs:
     def trained(self, game: Game, runs: Mapping[str, Run] | None = None) -> dict[str, Trained]:
         """The agents that runs of this variant have made, by their names on the page, `METHOD@RUN`. A run that is under
         way is left out: its files change. `runs` is what `found` has given, if it is asked more than once."""
-        options = json.loads(json.dumps(game.options, default=str))
+        options = _options(game)
         made = {}
         for run_id, run in (self.found() if runs is None else runs).items():
             if run.info["game"] == game.name and run.info["options"] == options:
@@ -207,7 +209,7 @@ class Runs:
 
     def _row(self, run_id: str, run: Run) -> Row:
         info, game = run.info, _game(run)
-        agents = self._agents(run_id, run, game) if game else []
+        agents = self._agents(run_id, run, game) if game and _is_offered(game) else []
         return {
             "id": run_id,
             "title": _title(info),
@@ -276,6 +278,16 @@ def _game(run: Run) -> Game | None:
     with contextlib.suppress(ValueError, TypeError):
         return load(run.info["game"], **run.info["options"]) if run.info["game"] in GAMES else None
     return None
+
+
+def _options(game: Game) -> Any:
+    """The options of a game as a run's description has them."""
+    return json.loads(json.dumps(game.options, default=str))
+
+
+def _is_offered(game: Game) -> bool:
+    """Whether the page offers a variant with these very options."""
+    return any(_options(rules(game.name, variant)) == _options(game) for variant in game.variants or (None,))
 
 
 def _method(run: Run) -> Method | None:

@@ -22,7 +22,7 @@ from rookery import registry
 from rookery.agents import Agent, Hint
 from rookery.game import Overlay, State
 from rookery.web import forms
-from rookery.web.plays import Replay, exact_agent, opponent, rules
+from rookery.web.plays import Replay, exact_agent, load_games, opponent, rules
 from rookery.web.store import Play
 
 Row = dict[str, Any]
@@ -174,6 +174,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     registry.load_user_code(json.loads(sys.argv[1]))
+    load_games()
     for line in sys.stdin:
         for row in answer(json.loads(line)):
             out.write(json.dumps(row) + "\n")
