@@ -71,7 +71,7 @@ class State:
         raise NotImplementedError
 
     def returns(self) -> list[float]:
-        """One number a player once the game is over, zeros before. Two players' returns add up to zero."""
+        """One number per player once the game is over, zeros before. Two players' returns add up to zero."""
         raise NotImplementedError
 
     def rewards(self) -> list[float]:
