@@ -127,10 +127,10 @@ void bind_algorithms(nb::class_<Handle<S>>& cls) {
         "depth"_a, "control"_a = nb::none());
 }
 
-// Independent runs of a search for one player: (run, score, actions, playouts, CPU seconds) for each. Run i has the random
-// stream (seed, i), so what it finds does not depend on `threads`. Stopped early, the runs under way give what they have
-// and the others are left out. `on_best(run, score, actions)` is called with every game that is better than all before
-// it; `run(i, hear)` makes run i and tells `hear` of its games.
+// Independent runs of a search for one player: (run, score, actions, playouts, CPU seconds) for each. Run i has the
+// random stream (seed, i), so its result does not depend on `threads`. Stopped early, the runs under way return what
+// they have and the others are left out. `on_best(run, score, actions)` is called with every game that is better than
+// all before it; `run(i, hear)` makes run i and calls `hear` with its games.
 using SearchRun = std::tuple<std::int64_t, double, ActionList, std::int64_t, double>;
 
 template <class Run>
@@ -336,7 +336,7 @@ void bind_puct(nb::module_& m) {
         },
         "simulations"_a, "walks"_a, "threads"_a,
         "Positions for the net, up to `walks` of each tree: planes, offsets of their legal actions, actions. None are "
-        "left when every root has so many simulations or its game is over.");
+        "left when every root has that number of simulations or its game is over.");
     forest.def(
         "expand",
         [](Forest& self, Floats priors, Floats values) {

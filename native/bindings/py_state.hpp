@@ -93,7 +93,7 @@ public:
         nb::gil_scoped_acquire gil;
         const auto values = nb::cast<std::vector<double>>(object_.attr("returns")());
         if (static_cast<int>(values.size()) != rules_->players_) {
-            throw nb::value_error("returns() must give one number a player");
+            throw nb::value_error("returns() must give one number per player");
         }
         Returns result{};
         std::copy(values.begin(), values.end(), result.begin());

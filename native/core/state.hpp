@@ -21,7 +21,7 @@ namespace rookery {
 using Action = std::int32_t;
 using ActionList = std::vector<Action>;
 using ChanceList = std::vector<std::pair<Action, double>>;
-using Returns = std::array<double, 2>;  // one value a player; single-player games use the first
+using Returns = std::array<double, 2>;  // one value per player; single-player games use the first
 using Shape = std::array<int, 3>;       // planes, rows, columns
 
 // What player() answers besides 0 and 1.
@@ -78,7 +78,7 @@ Action sample_chance(const S& state, Rng& rng) {
     }
 }
 
-// `scratch` spares an allocation a call; its content does not matter.
+// `scratch` saves an allocation per call; its content does not matter.
 template <class S>
 Action random_action(const S& state, Rng& rng, ActionList& scratch) {
     if constexpr (requires { state.random_action(rng); }) {

@@ -63,7 +63,7 @@ struct Playout {
     }
 };
 
-// Hears of a game when it is better than all before it.
+// Called with every game that is better than all before it.
 using OnBest = std::function<void(const Playout&)>;
 
 struct PolicySearchSettings {

@@ -27,8 +27,8 @@ static void check_threads(int threads) {
     if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
 }
 
-// (Black's pieces, White's, kings [n] as sets of squares, side to move [n], one bit a value that is not 0 [ceil(m / 8)],
-// those values [k]): how a table is saved.
+// How a table is saved: Black's pieces, White's, kings [n] as sets of squares, side to move [n], a bit per value that
+// says whether it is not 0 [ceil(m / 8)], and those values [k].
 static auto table_arrays(const QTable& table) {
     std::vector<std::uint32_t> black, white, kings;
     std::vector<std::uint8_t> side, learned;

@@ -148,7 +148,7 @@ static void bind_search(nb::module_& m) {
                                           [&] { return self.search.values(state.state, depth, call.control); }));
             },
             "state"_a, "depth"_a, "control"_a = nb::none(), "Every legal move with its exact score.")
-        .def_prop_ro("nodes", [](const OwningSearch& self) { return self.search.nodes; }, "Of the last call.");
+        .def_prop_ro("nodes", [](const OwningSearch& self) { return self.search.nodes; }, "Positions entered in the last call.");
     m.attr("DECIDED") = kDecided;
     m.attr("MAX_EVALUATION") = kMaxEvaluation;
     m.attr("SCORE_SCALE") = kScoreScale;

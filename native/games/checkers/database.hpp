@@ -36,7 +36,7 @@ public:
         int all_men() const { return men + other_men; }
     };
 
-    // The numbers of all positions of up to so many pieces with both sides on the board; the table is still empty.
+    // The numbers of all positions of up to N pieces with both sides on the board; the table is still empty.
     explicit Database(int pieces) : pieces_(pieces) {
         if (pieces < 2 || pieces > kMostPieces) throw std::invalid_argument("the endgames have 2 to 5 pieces");
         for (int n = 2; n <= pieces; ++n) {
@@ -94,7 +94,7 @@ public:
         throw std::out_of_range("there are fewer positions than that");
     }
 
-    // Of a position that is covered.
+    // The value of a position, which must be covered.
     std::uint8_t look_up(const Position& p) const {
         if (!p.own() || !p.other()) return find_starts(p).any();
         return table[number(p)];

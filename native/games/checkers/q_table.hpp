@@ -1,6 +1,6 @@
 // Tabular Q-learning of checkers by self-play: Algorithm 1 of "Prior State Voting" (Benning, 2021).
 //
-// One table serves both colours: a row a position (pieces and side to move), a value a legal action in the order of
+// One table serves both colours: a row per position (pieces and side to move), a value per legal action in the order of
 // for_each_action, so that actions need not be stored. A game is played to its end, then every player's own moves are
 // walked through from the last to the first.
 #pragma once
@@ -23,7 +23,7 @@ inline int count_actions(const Position& p, const checkers::Starts& starts) {
     return n;
 }
 
-// Rows in the order in which they came, found through an index with open addressing. About 50 bytes a position.
+// Rows in the order in which they came, found through an index with open addressing. About 50 bytes per position.
 class QTable {
 public:
     static constexpr std::uint32_t kNone = 0xffffffff;
@@ -40,7 +40,7 @@ public:
         return {{r.black, r.white}, r.kings, r.first_and_side & 1};
     }
 
-    // As many as the position has actions.
+    // One value per action of the position.
     float* values(std::uint32_t row) { return values_.data() + (rows_[row].first_and_side >> 1); }
     const float* values(std::uint32_t row) const { return values_.data() + (rows_[row].first_and_side >> 1); }
 

@@ -12,7 +12,7 @@ struct MatchSettings {
     Fallback fallback;
     const PriorStateVoting* voting;  // for kVoting
     Settings training;               // for kKeepTraining, with
-    std::int64_t repetitions;        // so many games from the unknown position
+    std::int64_t repetitions;        // games from the unknown position
 };
 
 struct MatchGame {

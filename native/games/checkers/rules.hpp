@@ -1,7 +1,7 @@
 // English draughts (checkers). Black, player 0, moves first.
 //
 // Squares have the standard numbers 1 to 32, here 0 to 31: row by row from Black's side, which is drawn on top, four
-// dark squares a row, those of row 0 in columns 1, 3, 5, 7 and those of row 1 in columns 0, 2, 4, 6. Black's men go
+// dark squares per row, those of row 0 in columns 1, 3, 5, 7 and those of row 1 in columns 0, 2, 4, 6. Black's men go
 // down the board, to higher numbers, White's go up.
 //
 // `Position` and the functions on it are the rules of moving; `State` adds what draws a game: counters and repetition.
@@ -21,7 +21,7 @@ using Squares = std::uint32_t;  // a set of squares, one bit each
 
 inline constexpr int kBlack = 0;
 inline constexpr int kWhite = 1;
-inline constexpr int kMaxPieces = 12;  // a side
+inline constexpr int kMaxPieces = 12;  // per side
 
 // Directions. A man of player p has 2p and 2p + 1, a king all four. The opposite of d is 3 - d.
 enum Direction { kDownLeft, kDownRight, kUpLeft, kUpRight };
@@ -69,8 +69,8 @@ inline constexpr auto kNeighbours = [] {
 }();
 
 // An action is a whole move. The actions are numbered densely: first the steps, ordered by direction and then by the
-// square they start from, then the captures, which are the paths of a king that take no piece twice. Captures are ordered
-// by their number of jumps, then by their directions, then by the square they start from.
+// square they start from, then the captures, which are the paths of a king that take no piece twice. Captures are
+// ordered by their number of jumps, then by their directions, then by the square they start from.
 inline constexpr Action kFirstCapture = 98;
 inline constexpr Action kNumActions = 1426;
 
@@ -254,8 +254,8 @@ inline Starts find_starts(const Position& p) {
 
 // Calls visit(action) for every way to carry a capture, which is `action` so far, to its end. `empty` includes the
 // square the piece started from, so it may come back to it; a piece once jumped is no longer in `other`, so it is not
-// jumped again. (Whether it stays on the board until the end of the move does not matter: a chain never lands on squares
-// of the kind it jumps over.)
+// jumped again. (Whether it stays on the board until the end of the move does not matter: a chain never lands on
+// squares of the kind it jumps over.)
 template <class Visit>
 void complete_capture(Squares other, Squares empty, int square, int first_direction, int last_direction, Action action,
                       Visit& visit) {
@@ -311,7 +311,7 @@ public:
     static constexpr int kMaxQuiet = 100'000;
     static constexpr int kFortyMoves = 80;  // plies
 
-    // `repetition`: a position that occurs so many times. `quiet_limit`: so many plies without a capture.
+    // `repetition`: occurrences of one position. `quiet_limit`: plies without a capture.
     // `forty_move_rule`: 40 moves by each side without a capture or a man moved.
     Rules(int repetition, int quiet_limit, bool forty_move_rule)
         : repetition_(repetition), quiet_limit_(quiet_limit), forty_move_rule_(forty_move_rule) {

@@ -17,7 +17,7 @@
 namespace rookery::checkers {
 
 // What an action looks like wherever on the board it happens. A step is its direction. A capture has a leading 1 and
-// then, a jump each, three bits: direction, and whether a king is captured.
+// then three bits per jump: direction, and whether a king is captured.
 using Pattern = std::uint32_t;
 
 inline Pattern pattern_of(const Position& p, Action action) {
@@ -171,7 +171,7 @@ public:
         for (auto& [key, tally] : tallies_) tally.count_light_cells();
     }
 
-    // One score an action, in the order of for_each_action.
+    // One score per action, in the order of for_each_action.
     void scores(const Position& p, std::vector<Score>& scores) const {
         const Contents contents = contents_of(p);
         scores.clear();

@@ -12,7 +12,7 @@ namespace rookery {
 
 using namespace endgames;
 
-// An engine written in Python: a function from a FEN to (action, mate, score). It is asked once a position.
+// An engine written in Python: a function from a FEN to (action, mate, score). It is asked once per position.
 class PyEngine : public Engine {
 public:
     explicit PyEngine(nb::object function) : function_(std::move(function)) {}

@@ -1,4 +1,4 @@
-// Q-learning for chess endgames, as in Boar (2022): one table entry a position and move, and the least-best-move backup.
+// Q-learning for chess endgames, as in Boar (2022): one table entry per position and move, and the least-best-move backup.
 //
 // A learner plays the side with the pieces, the side with the lone king, or both learn against each other; an engine
 // (tables, Stockfish) plays the side nobody learns. `src/rookery/games/endgames/q_learning.py` says what the settings mean.

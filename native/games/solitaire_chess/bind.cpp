@@ -75,7 +75,7 @@ static void bind_exact(nb::module_& m) {
         "below"_a, "threads"_a, "control"_a = nb::none());
 }
 
-// Boards as they travel in batches: a byte a cell as in `Board`, `[boards, cells]`.
+// Boards as they travel in batches: a byte per cell as in `Board`, `[boards, cells]`.
 using Boards = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 static solitaire_chess::State board_at(const solitaire_chess::Rules& rules, const Boards& boards, std::size_t i) {
@@ -106,8 +106,9 @@ static void bind_puzzles(nb::module_& m) {
             return to_numpy(std::move(bytes), {boards.size(), std::size_t(rules.cells())});
         },
         "rules"_a, "count"_a, "pieces"_a, "pool"_a, "king"_a.none(), "max_solutions"_a, "seed"_a, "threads"_a,
-        "control"_a = nb::none(), "Solvable boards, `[count, cells]`, with one possible final and so many solutions at most, unless that is 0; "
-        "`king` None leaves it to chance.");
+        "control"_a = nb::none(),
+        "Solvable boards, `[count, cells]`, with one possible final and at most `max_solutions` solutions, unless that is "
+        "0; `king` None leaves it to chance.");
 }
 
 static void bind_learning(nb::module_& m) {
@@ -205,7 +206,7 @@ static void bind_learning(nb::module_& m) {
                                    to_numpy(std::move(all.solved), {games}), to_numpy(std::move(all.positions), {games}));
         },
         "rules"_a, "puzzles"_a, "ranker"_a, "epsilons"_a, "max_states"_a, "seed"_a, "threads"_a,
-        "Play puzzles by the ranker's order, take captures back until each is solved or so many positions were entered. "
+        "Play puzzles by the ranker's order, take captures back until each is solved or `max_states` positions were entered. "
         "Positions met, `[n, cells]`; for each two numbers whose bit i says whether its i-th capture in the order of "
         "`captures` leads to the solution, and whether all about it is known; and for each puzzle whether it was solved "
         "and the positions entered.");

@@ -139,7 +139,7 @@ struct SearchResult {
 };
 
 struct SearchLimits {
-    std::int64_t max_states;  // give up after so many positions
+    std::int64_t max_states;  // positions after which to give up
     std::int64_t max_tree;    // positions to keep in the result's tree
     bool prune;               // do not enter positions that are plainly dead
 };

@@ -92,7 +92,7 @@ struct PuzzleWish {
     int pieces;
     std::vector<int> pool;
     bool with_king, without_king;  // at most one of the two; neither leaves it to chance
-    std::uint32_t max_solutions;  // with one possible last piece and square, and so many solutions; 0: any puzzle
+    std::uint32_t max_solutions;  // at most, with one possible last piece and square; 0: any puzzle
 };
 
 class PuzzleMaker {

@@ -26,7 +26,7 @@ enum Kind { kKing, kQueen, kRook, kBishop, kKnight, kPawn };
 inline constexpr int kKinds = 6;
 inline constexpr int kNoPiece = -1;  // the kind of an empty cell where kinds are listed
 
-// One byte a cell: 0 where it is empty, else 1 + kind in the low three bits and the captures made so far above them.
+// One byte per cell: 0 where it is empty, else 1 + kind in the low three bits and the captures made so far above them.
 using Board = std::array<std::uint8_t, kMaxCells>;
 
 inline std::uint8_t make_piece(int kind, int captures) { return static_cast<std::uint8_t>(1 + kind + captures * 8); }
@@ -138,7 +138,7 @@ private:
         }
     }
 
-    // The bit of the cell so many rows below and columns to the right, 0 if that is off the board.
+    // The bit of the cell that lies the given rows below and columns to the right, 0 if that is off the board.
     Bitboard from(int cell, int rows, int columns) const {
         const int row = cell / columns_ + rows, column = cell % columns_ + columns;
         const bool inside = row >= 0 && row < rows_ && column >= 0 && column < columns_;
@@ -240,7 +240,7 @@ public:
 
     std::string key() const { return {reinterpret_cast<const char*>(board_.data()), std::size_t(rules_->cells())}; }
 
-    // One plane a kind: K, Q, R, B, N, P. With a limit on captures, one more: the share that the piece has left.
+    // One plane per kind: K, Q, R, B, N, P. With a limit on captures, one more: the share that the piece has left.
     void observe(float* planes) const {
         const int cells = rules_->cells();
         for (Bitboard left = occupied_; left; left &= left - 1) {

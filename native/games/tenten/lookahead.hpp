@@ -210,7 +210,7 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
     return record;
 }
 
-// One stream of pieces a game, so that two players can be compared on the same pieces and the number of threads does
+// One stream of pieces per game, so that two players can be compared on the same pieces and the number of threads does
 // not matter. `control.done` counts games.
 template <class E>
 std::vector<GameRecord> play_games(const E& evaluation, const PlayStyle& style, std::int64_t games, std::uint64_t seed,

@@ -1,6 +1,6 @@
 // 1010!: polyominoes are placed on a board; full rows and columns vanish; the game ends when nothing fits.
 //
-// Cells are numbered row by row from the top left. A board is one bit a cell. Pieces come by chance: a hand is drawn
+// Cells are numbered row by row from the top left. A board is one bit per cell. Pieces come by chance: a hand is drawn
 // slot by slot, placed in any order, and drawn anew when it is empty.
 #pragma once
 
@@ -139,7 +139,7 @@ private:
     int rows_, columns_, hand_;
     std::vector<Piece> pieces_;
     std::vector<double> probabilities_;
-    std::vector<std::uint8_t> draw_table_;  // one entry a unit of weight
+    std::vector<std::uint8_t> draw_table_;  // one entry per unit of weight
     std::array<Board, kMaxSide> row_masks_{}, column_masks_{};
 };
 

@@ -3,7 +3,7 @@
 // Build and run (CUDA 12 or later; not part of the normal build):
 //   nvcc -O3 -std=c++17 -arch=sm_90 -o tenten_survival native/games/tenten/survival.cu
 //   ./tenten_survival ROWS COLUMNS three|seven|full|no-3x3 [SECONDS=900] [BITS=16|32] [BOARD...]
-// 6x6 needs 128 GiB with 16 bits. Prints one JSON object a sweep, one with the result, and one for every board asked about
+// 6x6 needs 128 GiB with 16 bits. Prints one JSON object per sweep, one with the result, and one for every board asked about
 // (rows of # and . joined by /): the mean rounds left from it, and for each piece the cells of its best placement and the
 // mean rounds left after it.
 //
@@ -36,7 +36,7 @@
 
 using Board = unsigned long long;
 
-constexpr int kLanes = 8;  // boards a thread: those that differ in the lowest three cells
+constexpr int kLanes = 8;  // boards per thread: those that differ in the lowest three cells
 constexpr int kMaxPieces = 19, kMaxPlacements = 512, kMaxWeight = 64, kThreads = 256;
 
 struct Game : rookery::tenten::Lines<Board> {
@@ -222,7 +222,7 @@ __device__ std::uint64_t splitmix(std::uint64_t& x) {
     return z ^ (z >> 31);
 }
 
-// One game a thread by the table: rounds[thread] pieces placed; games still alive after `limit` are cut there.
+// One game per thread by the table: rounds[thread] pieces placed; games still alive after `limit` are cut there.
 template <class Value>
 __global__ void play(const Value* values, std::uint64_t seed, int games, int limit, int* rounds) {
     const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -386,7 +386,7 @@ static int run(const Game& g, const char* set, double limit, const std::vector<s
     double unit = fixed ? 28000.0 : 1.0;
     fill<<<4096, 256>>>(values, boards, static_cast<Value>(unit));
     const Board chunk = std::max<Board>(Board(1) << 11, boards >> 10);
-    // A float sum is rounded once a piece and a few times more; in fixed point the last rounding is the only one.
+    // A float sum is rounded once per piece and a few times more; in fixed point the last rounding is the only one.
     const double rounding = fixed ? 0.5 : (g.pieces + 4) * 1.2e-7 * 2;
     const double gain_step = fixed ? 1.0 / g.total_weight : 0.0;
     double gain = 0.02 * unit, low = 0, high = INFINITY, width_before = INFINITY;
@@ -430,7 +430,7 @@ static int run(const Game& g, const char* set, double limit, const std::vector<s
         width_before = std::min(width_before, width);
         const bool exact = seen.rise == 0 && seen.fall == 0;
         if (saturated || exact || stale >= 12 || width < 1e-7 * low || elapsed() > limit) break;
-        // A gain that is too high by d raises all values by about four draws' worth of d a sweep. In fixed point the
+        // A gain that is too high by d raises all values by about four draws' worth of d per sweep. In fixed point the
         // last drifts are mostly rounding, and are followed with more care.
         const double middle = 0.5 * (static_cast<double>(seen.rise) - seen.fall);
         const bool settled = fixed && seen.rise + seen.fall <= 3;

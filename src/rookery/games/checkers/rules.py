@@ -30,8 +30,8 @@ INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,1
 class Checkers(NativeGame):
     """Checkers with a choice of what draws a game; 0 and False turn a rule off.
 
-    `repetition`: the number of times that a position occurs with the same side to move. `quiet_limit`: plies without
-    a capture. `forty_move_rule`: 40 moves by each side without a capture or a move of a man, as the World Checkers
+    `repetition`: occurrences of one position with the same side to move. `quiet_limit`: plies without a capture.
+    `forty_move_rule`: 40 moves by each side without a capture or a move of a man, as the World Checkers
     Draughts Federation has it. Whatever the rules, 100,000 plies without a capture are a draw, so that every game ends.
     """
 

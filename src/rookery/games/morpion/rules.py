@@ -361,7 +361,7 @@ class MorpionState(_native.morpion.State):
         raise AssertionError("an illegal move must have a reason")
 
     def psol(self) -> str:
-        """The game as the text of a Pentasol file: the reference dot, then a move a line."""
+        """The game as the text of a Pentasol file: the reference dot, then one move per line."""
         moves = (self.action_name(action) for action in self.moves)
         return "\n".join((f"({_REFERENCE},{_REFERENCE})", *moves)) + "\n"
 
