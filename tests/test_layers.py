@@ -17,7 +17,7 @@ LAYERS = [
     {"method"},
     {"search", "exact", "learn", "games"},
     {"registry"},
-    {"training", "testing", "arena", "report"},
+    {"training", "testing", "arena", "report", "environments"},
     {"studies"},
     {"cli.base"},
     {"web"},

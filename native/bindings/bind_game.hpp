@@ -16,6 +16,7 @@
 #include "core/clock.hpp"
 #include "core/many_games.hpp"
 #include "core/state.hpp"
+#include "core/vector_games.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
 #include "search/perft.hpp"
@@ -370,6 +371,57 @@ void bind_puct(nb::module_& m) {
         "The best finished game of one player that the tree has met, from the start.");
 }
 
+// The buffers of an environment as arrays that live as long as it does.
+template <GameState S>
+void bind_vector(nb::module_& m, nb::class_<Handle<S>>& cls, const char* name) {
+    struct Environment {
+        nb::object game;
+        VectorGames<S> vector;
+    };
+    nb::class_<Environment> environment(m, name);
+    const auto buffer = [](nb::handle self, auto* data, std::size_t columns) {
+        using T = std::remove_pointer_t<decltype(data)>;
+        const std::size_t games = nb::cast<Environment&>(self).vector.games();
+        return columns ? nb::ndarray<nb::numpy, T>(data, {games, columns}, self)
+                       : nb::ndarray<nb::numpy, T>(data, {games}, self);
+    };
+    environment.def_prop_ro("observation", [buffer](nb::handle self) {
+        auto& vector = nb::cast<Environment&>(self).vector;
+        return buffer(self, vector.observation(), volume(vector.state(0).rules().observation_shape()));
+    });
+    environment.def_prop_ro("mask", [buffer](nb::handle self) {
+        auto& vector = nb::cast<Environment&>(self).vector;
+        return buffer(self, vector.mask(), vector.actions());
+    });
+    environment.def_prop_ro("reward", [buffer](nb::handle self) {
+        auto& vector = nb::cast<Environment&>(self).vector;
+        return buffer(self, vector.reward(), vector.players());
+    });
+    environment.def_prop_ro(
+        "done", [buffer](nb::handle self) { return buffer(self, nb::cast<Environment&>(self).vector.done(), 0); });
+    environment.def_prop_ro(
+        "player", [buffer](nb::handle self) { return buffer(self, nb::cast<Environment&>(self).vector.player(), 0); });
+    environment.def(
+        "step",
+        [](Environment& self, ActionArray actions, int threads) {
+            nb::gil_scoped_release release;
+            self.vector.step({actions.data(), actions.size()}, threads);
+        },
+        "actions"_a, "threads"_a);
+    environment.def("sample", [](Environment& self) {
+        std::vector<Action> chosen(self.vector.games());
+        self.vector.sample(chosen);
+        const std::size_t size = chosen.size();
+        return to_numpy(std::move(chosen), {size});
+    });
+    cls.def(
+        "vector",
+        [](const Handle<S>& self, std::int64_t games, std::uint64_t seed) {
+            return Environment{self.game, VectorGames<S>(self.state, games, seed)};
+        },
+        "games"_a, "seed"_a, "Many games from this position, side by side, as an environment for learners.");
+}
+
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of game.py, and the algorithms.
 // The Python state of a game is a subclass of `State` that adds what people read: names, text and drawing.
 template <GameState S>
@@ -400,7 +452,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
             new (self) H{game, S(r)};
         },
         "game"_a);
-    state.def_prop_ro("game", [](const H& self) { return self.game; });
+    state.def_prop_ro("game", [](const H& self) { return self.game; }, nb::for_getter(nb::sig("def game(self) -> rookery.game.Game")));
     state.def("player", [](const H& self) { return static_cast<int>(self.state.player()); });
     state.def("legal_actions", [](const H& self) {
         ActionList actions;
@@ -453,7 +505,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
         return nb::make_tuple(nb::module_::import_("rookery.game").attr("replay"),
                               nb::make_tuple(self.attr("game"), nb::str(start), self.attr("actions")));
     });
-    state.def("__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); });
+    state.def("__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); },
+              nb::sig("def __repr__(self) -> str"));
     const auto returns = [](const H& self) {
         const int players = self.state.rules().players();
         const Returns values = self.state.player() == kTerminal ? Returns(self.state.returns()) : Returns{};
@@ -494,6 +547,7 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
     bind_algorithms(state);
     bind_policy_searches(state);
+    bind_vector(m, state, "Vector");
     bind_many_games<S>(m);
     bind_puct<S>(m);
     return {rules, state};

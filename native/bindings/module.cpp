@@ -28,6 +28,7 @@ static void bind_python_games(nb::module_& m) {
     state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
     bind_algorithms(state);
     bind_policy_searches(state);
+    bind_vector(m, state, "PyVector");
 }
 
 NB_MODULE(_native, m) {

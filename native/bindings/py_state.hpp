@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,10 +18,11 @@ namespace nb = nanobind;
 struct PyRules {
     int players_;
     Action num_actions_;
+    int observation_size_;
 
     int players() const { return players_; }
     Action num_actions() const { return num_actions_; }
-    Shape observation_shape() const { return {0, 0, 0}; }
+    Shape observation_shape() const { return {1, 1, observation_size_}; }
 };
 
 // Every method takes the GIL, because algorithms run without it. The object is owned here and never shared: copying
@@ -34,7 +36,9 @@ public:
     explicit PyState(nb::object state) : object_(nb::cast<nb::object>(state.attr("clone")())) {
         const nb::object game = state.attr("game");
         rules_ = std::make_shared<const Rules>(nb::cast<int>(game.attr("players")),
-                                               nb::cast<Action>(game.attr("num_actions")));
+                                               nb::cast<Action>(game.attr("num_actions")),
+                                               nb::cast<int>(nb::module_::import_("math").attr("prod")(
+                                                   game.attr("observation_shape"))));
         if (rules_->players_ < 1 || rules_->players_ > 2) throw nb::value_error("a game has 1 or 2 players");
     }
 
@@ -89,16 +93,10 @@ public:
         object_.attr("apply")(action);
     }
 
-    Returns returns() const {
-        nb::gil_scoped_acquire gil;
-        const auto values = nb::cast<std::vector<double>>(object_.attr("returns")());
-        if (static_cast<int>(values.size()) != rules_->players_) {
-            throw nb::value_error("returns() must give one number per player");
-        }
-        Returns result{};
-        std::copy(values.begin(), values.end(), result.begin());
-        return result;
-    }
+    Returns returns() const { return numbers("returns"); }
+
+    // Of the last step.
+    Returns rewards() const { return numbers("rewards"); }
 
     std::string key() const {
         nb::gil_scoped_acquire gil;
@@ -106,9 +104,30 @@ public:
         return std::string(bytes.c_str(), bytes.size());
     }
 
-    void observe(float*) const { throw std::logic_error("the observation of a Python game is made in Python"); }
+    void observe(float* planes) const {
+        nb::gil_scoped_acquire gil;
+        const nb::object array =
+            nb::module_::import_("numpy").attr("ascontiguousarray")(object_.attr("observation")(), "float32");
+        const auto data = nb::cast<nb::ndarray<const float, nb::c_contig, nb::device::cpu>>(array);
+        if (static_cast<int>(data.size()) != rules_->observation_size_) {
+            throw nb::value_error("observation() must have the shape that the game names");
+        }
+        std::copy_n(data.data(), data.size(), planes);
+    }
 
 private:
+    // What a method of the object gives, one number per player.
+    Returns numbers(const char* method) const {
+        nb::gil_scoped_acquire gil;
+        const auto values = nb::cast<std::vector<double>>(object_.attr(method)());
+        if (static_cast<int>(values.size()) != rules_->players_) {
+            throw nb::value_error((std::string(method) + "() must give one number per player").c_str());
+        }
+        Returns result{};
+        std::copy(values.begin(), values.end(), result.begin());
+        return result;
+    }
+
     nb::object object_;
     std::shared_ptr<const Rules> rules_;
 };

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rookery._native import Control
     from rookery.agents import Agent, Explanation
     from rookery.arena import Match, match, tournament
+    from rookery.environments import Vector, vector
     from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
     from rookery.method import Method, Solution
     from rookery.registry import GAMES, agent, agent_names, load, methods, register, solve
@@ -36,6 +37,7 @@ _WHERE = {
     "Method": "method", "Solution": "method", "GAMES": "registry", "agent": "registry", "agent_names": "registry",
     "load": "registry", "methods": "registry", "register": "registry", "solve": "registry", "study": "studies",
     "check": "testing:check_game", "Run": "training:TrainingRun", "train": "training",
+    "Vector": "environments", "vector": "environments",
 }  # fmt: skip
 
 
@@ -58,6 +60,6 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "CHANCE", "GAMES", "TERMINAL", "Agent", "Control", "Explanation", "Game", "Match", "Method", "Overlay", "Run",
-    "Solution", "State", "agent", "agent_names", "check", "load", "match", "methods", "register", "solve", "study",
-    "tournament", "train",
+    "Solution", "State", "Vector", "agent", "agent_names", "check", "load", "match", "methods", "register", "solve",
+    "study", "tournament", "train", "vector",
 ]  # fmt: skip
