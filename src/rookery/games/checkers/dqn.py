@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +95,15 @@ _DIRECTIONS = {(1, -1): 0, (1, 1): 1, (-1, -1): 2, (-1, 1): 3}
 def move_number(action: int, side: int) -> int:
     """Which of the net's 128 outputs an action is: 32 * direction + square, turned round for White. Captures that begin
     with the same jump share one."""
-    if action < 128:
-        number = action
-    else:
-        path, _ = decode_action(action)
-        number = 32 * _first_direction(path[0] - 1, path[1] - 1) + path[0] - 1
+    number = _outputs()[action]
     return number if side == 0 else 127 - number
+
+
+@cache
+def _outputs() -> list[int]:
+    """The output of every action as Black plays it."""
+    paths = [decode_action(action)[0] for action in range(Checkers().num_actions)]
+    return [32 * _first_direction(path[0] - 1, path[1] - 1) + path[0] - 1 for path in paths]
 
 
 def _first_direction(here: int, there: int) -> int:
