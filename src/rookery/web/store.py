@@ -14,7 +14,7 @@ KEPT = 5000
 """Games kept; beyond, those touched longest ago are forgotten."""
 
 _FORMAT = 1
-"""Raised when kept games can no longer be read, such as when action ids change; games of other formats are dropped."""
+"""Raised when stored games can no longer be read, such as when action ids change; others are dropped."""
 
 
 @dataclass
