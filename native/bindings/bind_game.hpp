@@ -452,7 +452,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
             new (self) H{game, S(r)};
         },
         "game"_a);
-    state.def_prop_ro("game", [](const H& self) { return self.game; }, nb::for_getter(nb::sig("def game(self) -> rookery.game.Game")));
+    state.def_prop_ro("game", [](const H& self) { return self.game; },
+                      nb::for_getter(nb::sig("def game(self) -> rookery.game.Game")));
     state.def("player", [](const H& self) { return static_cast<int>(self.state.player()); });
     state.def("legal_actions", [](const H& self) {
         ActionList actions;
@@ -500,11 +501,14 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
             return self.type()(H{handle.game, handle.first()});
         },
         "The state in which the history of this one begins.");
-    state.def("__reduce__", [](nb::handle self) {
-        const nb::object start = self.attr("start");
-        return nb::make_tuple(nb::module_::import_("rookery.game").attr("replay"),
-                              nb::make_tuple(self.attr("game"), nb::str(start), self.attr("actions")));
-    });
+    state.def(
+        "__reduce__",
+        [](nb::handle self) {
+            const nb::object start = self.attr("start");
+            return nb::make_tuple(nb::module_::import_("rookery.game").attr("replay"),
+                                  nb::make_tuple(self.attr("game"), nb::str(start), self.attr("actions")));
+        },
+        nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
     state.def("__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); },
               nb::sig("def __repr__(self) -> str"));
     const auto returns = [](const H& self) {

@@ -88,7 +88,7 @@ class Method:
     @property
     def Settings(self) -> type:
         """Settings of training."""
-        return self.imported().Settings if self.module else NoSettings  # type: ignore[no-any-return]
+        return self.imported().Settings if self.module else NoSettings
 
     def imported(self) -> Any:
         """The module of the method; ValueError if what it needs is not installed."""
