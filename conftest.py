@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -20,3 +21,10 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["ROOKERY_CACHE"]
     else:
         os.environ["ROOKERY_CACHE"] = before
+
+
+@pytest.fixture(autouse=True)
+def _folder_for_doctests(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Doctests write into a folder of their own."""
+    if isinstance(request.node, pytest.DoctestItem):
+        monkeypatch.chdir(tmp_path)

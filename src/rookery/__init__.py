@@ -1,14 +1,25 @@
 """Rookery: programs learn to play finite board games and puzzles, and you see how far from perfect they still are.
 
 >>> import rookery as rk
->>> game = rk.load("checkers")
+>>> game = rk.load("checkers")                     # or "my_game.py"
 >>> state = game.initial_state()
 >>> state.apply(state.parse_action("11-15"))
->>> agent = rk.agent("ladder:depth=2", game)
->>> agent.choose(state) in state.legal_actions()
+>>> agent = rk.agent("best", game)                 # or "my_agent.py:Greedy", "runs/mine", an object of yours
+>>> agent.choose(state) in agent.values(state)
 True
->>> rk.match(game, "ladder:depth=2", "random", games=4).games
+>>> agent.explain(state).reasons[0]                # a notebook draws the whole explanation
+'...'
+>>> rk.match(game, "ladder:depth=1", "random", games=4).games
 4
+>>> run = rk.train(game, "q-learning", games=200, out="runs/mine")
+>>> run.state, run.metrics[-1]["games"], run.agent().choose(state) in state.legal_actions()
+('done', 200, True)
+>>> rk.solve(game.parse_state("W:WK18,K23:BK1")).text
+'White wins in 19 plies'
+>>> envs = rk.vector(game, 1024, seed=0)
+>>> envs.step(envs.sample())
+>>> rk.study("overview", size="quick").tables[0].rows[0][0]
+'checkers standard'
 
 What is offered here is imported when it is first used, so that `import rookery` is quick.
 """

@@ -24,6 +24,8 @@ class Drawing:
 class Explanation:
     """Why an agent would play a move, in data that can be printed and drawn. A notebook draws it."""
 
+    state: State = field(compare=False)
+    """The position that is explained."""
     action: int
     values: dict[int, float]
     """The agent's value of every legal move."""
@@ -33,14 +35,14 @@ class Explanation:
     """What to draw on the position itself."""
     drawings: list[Drawing] = field(default_factory=list)
     """Other boards that belong to the reasons."""
-    state: State | None = field(default=None, compare=False)
-    """The position that is explained."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", self.state.clone())  # the caller may play on
 
     def _repr_html_(self) -> str:
         reasons = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
-        board = self.state.svg(self.overlay) if self.state is not None else ""
         others = "".join(f"<figure>{d.svg}<figcaption>{escape(d.title)}</figcaption></figure>" for d in self.drawings)
-        return f"<div>{board}<ul>{reasons}</ul>{others}</div>"
+        return f"<div>{self.state.svg(self.overlay)}<ul>{reasons}</ul>{others}</div>"
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Agent:
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
         reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}" for action in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values), state=state)
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
     def stages(self) -> list[Agent]:
         """Agents to ask one after the other, so that a slow search can show what it has so far; the last is itself."""

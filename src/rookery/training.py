@@ -1,10 +1,10 @@
 """Training: any method that learns, on any game it fits, into a run's folder.
 
->>> import rookery, tempfile
->>> with tempfile.TemporaryDirectory() as folder:
-...     run = train(rookery.load("tenten", "4x4-seven"), "lspi", out=folder, updates=2)
-...     state = rookery.load("tenten", "4x4-seven").parse_state("###./..../..../.... 1x1")
-...     run.state, len(run.metrics), state.action_name(run.agent().choose(state))
+>>> import rookery
+>>> game = rookery.load("tenten", "4x4-seven")
+>>> run = train(game, "lspi", updates=2, out="runs/mine")
+>>> state = game.parse_state("###./..../..../.... 1x1")
+>>> run.state, len(run.metrics), state.action_name(run.agent().choose(state))
 ('done', 2, '1x1@r1c4')
 """
 

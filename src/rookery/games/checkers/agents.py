@@ -96,7 +96,7 @@ class QTableAgent(Agent):
             reasons += [f"{state.action_name(a)} has Q {values[a]:+.4f}" for a in ranked]
         else:
             reasons = ["never met in training: any move, at random"]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values), drawings)
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values), drawings)
 
     def _votes(self, state: CheckersState, action: int) -> tuple[list[Vote], list[Vote]]:
         return self.table.strongest_votes(state, action, 2, self.symmetries)
@@ -226,7 +226,7 @@ class SearchAgent(Agent):
         reasons.append(f"searched {self.depth} plies and captures: {nodes:,} positions")
         cells = state.action_cells(ranked[0])
         arrows = list(pairwise(cells))
-        return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
 
     def _verdict(self, score: int) -> str:
         ahead = self.plies(score)
@@ -260,7 +260,7 @@ class DatabaseAgent(Agent):
         reasons = [f"{state.action_name(action)} {describe(outcomes[action])}" for action in ranked]
         cells = state.action_cells(ranked[0])
         arrows = list(pairwise(cells))
-        return Explanation(ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
 
 
 def describe(outcome: Outcome) -> str:

@@ -55,7 +55,7 @@ class TablesAgent(Agent):
         ranked = best + sorted(set(moves) - set(best), key=lambda action: (-values[action], action))
         reasons = [describe(state, action, moves[action]) for action in ranked]
         cells = state.action_cells(best[0])
-        return Explanation(best[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
+        return Explanation(state, best[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
     def practice_start(self, game: Game, rng: random.Random) -> State:
         """A random position that White, to move, wins."""
@@ -125,7 +125,7 @@ class QLearningAgent(Agent):
         if self.met(state) is None:
             reasons.insert(0, "never met in training: judged by the lone king's area and the distance of the kings")
         cells = state.action_cells(ranked[0])
-        return Explanation(ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
 
 def _q_tables(path: Path | None) -> list[Path]:

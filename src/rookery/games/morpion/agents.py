@@ -37,7 +37,7 @@ class NetAgent(Agent):
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
         reasons = [f"{state.action_name(action)}: {values[action]:.1%} {self.what}" for action in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values), state=state)
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
     def _as_the_net_sees(self, state: MorpionState) -> tuple[MorpionState, dict[int, int]]:
         """The position on the net's board, and the state's action for each legal one there."""

@@ -27,7 +27,7 @@ class RankerAgent(Agent):
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
         reasons = [f"after {state.action_name(a)} the net gives a solution {values[a]:.1%}" for a in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
 
 class SolverAgent(Agent):
@@ -46,7 +46,9 @@ class SolverAgent(Agent):
         values = self.values(state)
         good = [state.action_name(action) for action, value in values.items() if value]
         reasons = [f"a solution can begin with {', '.join(good)}" if good else "no capture leads to a solution"]
-        return Explanation(max(values, key=lambda action: values[action]), values, reasons, Overlay(values=values))
+        return Explanation(
+            state, max(values, key=lambda action: values[action]), values, reasons, Overlay(values=values)
+        )
 
     def hint(self, state: State) -> Hint:
         """Who moves first, what it takes, and which piece is the last; or that the puzzle is stuck."""

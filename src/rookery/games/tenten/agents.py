@@ -79,7 +79,7 @@ class LinearAgent(Agent):
                 f"{self.names[i]}: {chosen[i]:.4g} x {self.weights[i]:.4g} = {chosen[i] * self.weights[i]:.4g} "
                 f"({lead[i]:+.3g} against the mean placement)"
             )
-        return Explanation(action, values, reasons, Overlay(values=values), [self._leads(lead)])
+        return Explanation(state, action, values, reasons, Overlay(values=values), [self._leads(lead)])
 
     def _leads(self, lead: npt.NDArray[np.float64]) -> Drawing:
         """What every feature adds, the greatest first."""
@@ -116,7 +116,7 @@ class NTupleAgent(Agent):
         reasons.append(
             f"risk is the chance to lose soon: a loss n rounds ahead counts {self.model.settings.discount:g} ** n"
         )
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
 
 class LookAheadAgent(NTupleAgent):
@@ -150,4 +150,4 @@ class LookAheadAgent(NTupleAgent):
             else "log-odds of staying alive after the hand"
         )
         reasons = [f"{state.action_name(a)}: {values[a]:.6g} ({kind})" for a in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))

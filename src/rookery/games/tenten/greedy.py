@@ -40,7 +40,7 @@ class GreedyAgent(Agent):
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
         reasons = [f"{state.action_name(a)}: {MEANINGS[self.algorithm]} {values[a]:.3g}" for a in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
     def _values(self, state: State, algorithm: int) -> dict[int, float]:
         assert isinstance(state, TenTenState)

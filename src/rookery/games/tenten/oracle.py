@@ -34,7 +34,7 @@ class TableAgent(Agent):
         survival = self.solution.objective == "survival"
         unit = "rounds to be expected from here, this one included" if survival else f"in {self.solution.objective}"
         reasons = [f"{state.action_name(action)}: {values[action]:,.1f} {unit}" for action in ranked[:5]]
-        return Explanation(ranked[0], values, reasons, Overlay(values=values))
+        return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
 
 def solves(game: TenTen) -> bool:
