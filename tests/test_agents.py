@@ -9,6 +9,7 @@ import pytest
 
 import rookery
 from rookery.game import CHANCE, TERMINAL, play_chance
+from rookery.games.tenten import lspi
 from rookery.registry import agent as load_agent
 from rookery.registry import agent_names, method
 from tests.tic_tac_toe import TicTacToe
@@ -113,3 +114,16 @@ def test_the_folder_of_a_run_is_as_good_as_its_file(
     while state.player() == CHANCE:
         state.apply(state.legal_actions()[0])
     assert load_agent(agent, rules, tmp_path).values(state) == load_agent(agent, rules).values(state)
+
+
+def test_paths_are_given_as_text_or_as_paths(tmp_path: Path) -> None:
+    game = rookery.load("tenten", "4x4-seven")
+    run = rookery.train(game, "lspi", updates=1, out=str(tmp_path / "run"))
+    assert run.folder == tmp_path / "run"
+    model = tmp_path / "run" / "model.npz"
+    assert (lspi.load(str(model), game).weights == lspi.load(model, game).weights).all()
+    state = game.parse_state("###./..../..../.... 1x1")
+    for path in (tmp_path / "run", model):
+        assert load_agent("lspi", game, str(path)).values(state) == load_agent("lspi", game, path).values(state)
+    played = rookery.tournament(game, ["random", "lspi"], games=1, out=str(tmp_path / "games"))
+    assert all(file.exists() for file in played.export(str(tmp_path / "games")))

@@ -30,7 +30,8 @@ state
     'rk.solve(game.parse_state("W:WK18,K23:BK1"))': "text/html",
     "envs = rk.vector(game, 1024, seed=0)\nenvs.step(envs.sample())\nenvs.mask.sum()": "text/plain",
     'rk.study("overview", size="quick")': "text/html",
-    "game": "text/plain",
+    "game": "text/html",
+    "agent": "text/html",
 }
 
 

@@ -91,6 +91,10 @@ class Agent:
         reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}" for action in ranked[:5]]
         return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
+    def _repr_html_(self) -> str:
+        about = (inspect.getdoc(type(self)) or "").partition("\n")[0]
+        return f"<p><b>{escape(type(self).__name__)}</b> {escape(about)}</p>"
+
     def stages(self) -> list[Agent]:
         """Agents to ask one after the other, so that a slow search can show what it has so far; the last is itself."""
         return [self]

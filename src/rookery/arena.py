@@ -334,9 +334,9 @@ class Tournament:
         low, high = np.percentile(ratings, [2.5, 97.5], axis=0)
         return {name: (float(middle[i]), float(low[i]), float(high[i])) for name, i in index.items()}
 
-    def export(self, folder: Path) -> list[Path]:
+    def export(self, folder: Path | str) -> list[Path]:
         """Write the results as CSV, and every game in the notation of its field."""
-        buffer = io.StringIO()
+        folder, buffer = Path(folder), io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(["number", "players", "start", "actions", "returns"])
         written: dict[Path, list[str]] = {}

@@ -14,7 +14,7 @@ from typing import IO
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path | str) -> Iterator[IO[bytes]]:
     """A file to write to that takes the place of `path` at the end, and leaves no trace if anything goes wrong.
 
     >>> folder = Path(tempfile.mkdtemp())
@@ -23,6 +23,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     >>> (folder / "a" / "b.txt").read_text(), len(list((folder / "a").iterdir()))
     ('whole', 1)
     """
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
@@ -35,7 +36,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path | str, text: str) -> None:
     """Write text whole or not at all."""
     with replacing(path) as file:
         file.write(text.encode())

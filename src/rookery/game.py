@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from html import escape
 from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
@@ -362,6 +363,10 @@ class Game:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def _repr_html_(self) -> str:
+        words = " ".join(filter(None, [self.title, self.variant]))
+        return f"<div><p>{escape(words)}. {escape(self.blurb)}</p>{self.initial_state().svg()}</div>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuild, (user_code.spec_of(type(self)) or type(self), self.options)

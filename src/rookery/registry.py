@@ -321,11 +321,12 @@ def _from_method(method: Method, game: Game, settings: dict[str, str], path: Pat
             f"{method.name} {reason}; train it with `rookery train {game.name} {method.name}` and name the folder as "
             f"{method.name}:FOLDER"
         )
-    return method.agent(game, options, None if given is None else model_file(Path(given), method, game))
+    return method.agent(game, options, None if given is None else model_file(given, method, game))
 
 
-def model_file(path: Path, method: Method, game: Game) -> Path:
+def model_file(path: Path | str, method: Method, game: Game) -> Path:
     """The model in a run's folder, or the file itself."""
+    path = Path(path)
     if (path / INFO).is_file():
         run = Run.open(path)
         trainer = method.trained_by or method.name

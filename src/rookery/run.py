@@ -47,17 +47,17 @@ def duration(default: Any) -> Any:
     return field(default=default, metadata={"duration": True})
 
 
-def save_arrays(path: Path, info: Info, arrays: Arrays) -> None:
+def save_arrays(path: Path | str, info: Info, arrays: Arrays) -> None:
     """Write arrays and what they are, `info`, into one `.npz` file."""
     everything: dict[str, Any] = {"info": np.frombuffer(json.dumps(info).encode(), dtype=np.uint8), **arrays}
     with replacing(path) as file:
         np.savez_compressed(file, **everything)
 
 
-def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]]]:
+def load_arrays(path: Path | str, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]]]:
     """Read what `save_arrays` wrote; `info["kind"]` must be the given one. A damaged file raises ValueError."""
     try:
-        data = path.read_bytes()  # given a path, numpy leaves a damaged file open
+        data = Path(path).read_bytes()  # given a path, numpy leaves a damaged file open
     except FileNotFoundError:
         raise ValueError(f"there is no file {path}") from None
     try:
@@ -71,10 +71,10 @@ def load_arrays(path: Path, kind: str) -> tuple[Info, dict[str, npt.NDArray[Any]
     return info, arrays
 
 
-def save_model(path: Path, info: Info, arrays: Arrays) -> None:
+def save_model(path: Path | str, info: Info, arrays: Arrays) -> None:
     """`save_arrays`, and the info once more as JSON beside it for people to read."""
     save_arrays(path, info, arrays)
-    write_text(path.with_suffix(".json"), json.dumps(info, indent=1) + "\n")
+    write_text(Path(path).with_suffix(".json"), json.dumps(info, indent=1) + "\n")
 
 
 def as_json(settings: Any) -> Info:
@@ -216,20 +216,20 @@ class Run:
         return f"<p>{escape(repr(self)[1:-1])}</p><table>{rows}</table>"
 
 
-def read_metrics(folder: Path) -> list[Row]:
+def read_metrics(folder: Path | str) -> list[Row]:
     """The rows in a run's folder. A line that is half written is left out."""
     rows = []
     with contextlib.suppress(OSError):
-        for line in (folder / METRICS).read_text(encoding="utf-8").splitlines():
+        for line in (Path(folder) / METRICS).read_text(encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):
                 rows.append(json.loads(line))
     return rows
 
 
-def find_runs(folder: Path, depth: int = 3) -> Iterator[Path]:
+def find_runs(folder: Path | str, depth: int = 3) -> Iterator[Path]:
     """The folders of runs below a folder."""
     for level in range(1, depth + 1):
-        for file in sorted(folder.glob("/".join(["*"] * level + [INFO]))):
+        for file in sorted(Path(folder).glob("/".join(["*"] * level + [INFO]))):
             yield file.parent
 
 

@@ -64,9 +64,9 @@ def classes_in(module: ModuleType, fits: Callable[[type], bool]) -> list[type]:
     ]
 
 
-def load_file(file: Path) -> ModuleType:
+def load_file(file: Path | str) -> ModuleType:
     """Run a Python file as a module; what goes wrong in it becomes one sentence with its line."""
-    path = file.expanduser().resolve()
+    path = Path(file).expanduser().resolve()
     name = f"{_PREFIX}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
     if name in sys.modules:
         return sys.modules[name]
@@ -97,7 +97,7 @@ def load_module(name: str) -> ModuleType:
         raise ValueError(f"importing {name} fails with {type(error).__name__}: {error}") from error
 
 
-def _what_went_wrong(path: Path, file: Path, error: Exception) -> str:
+def _what_went_wrong(path: Path, file: Path | str, error: Exception) -> str:
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f"{file}, line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

@@ -21,7 +21,7 @@ from rookery._native import Control
 from rookery.files import cache_folder
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.rules import Endgames, EndgamesState
-from rookery.games.endgames.tables import DRAW, ILLEGAL, Table, generate, solve, tables
+from rookery.games.endgames.tables import DRAW, ILLEGAL, DistanceTable, generate, solve, tables
 from tests.games.endgames import oracle_mates as oracle
 from tests.games.endgames.oracle import Game as OracleGame
 from tests.games.endgames.oracle import Men
@@ -323,7 +323,7 @@ def test_a_stopped_table_is_not_handed_out() -> None:
         exact._native.endgames.Table.generate("BN", [], 1, control)
 
 
-def fresh(material: str) -> Table:
+def fresh(material: str) -> DistanceTable:
     """Load or make the table as a new process would."""
     exact._tables.cache_clear()
     return tables(material)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=2)
-def load_table(path: Path) -> QTable:
+def load_table(path: Path | str) -> QTable:
     """A Q-table from its file, kept: it is large."""
     return QTable.load(path)
 

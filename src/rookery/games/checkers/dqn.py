@@ -306,12 +306,12 @@ def values(net: Net, state: CheckersState) -> dict[int, float]:
     return {action: float(row[move_number(action, state.side)]) for action in state.legal_actions()}
 
 
-def save(net: Net, path: Path, info: dict[str, Any]) -> None:
+def save(net: Net, path: Path | str, info: dict[str, Any]) -> None:
     arrays = {name: tensor.numpy() for name, tensor in net.state_dict().items()}
     runs.save_model(path, {"kind": KIND, **info}, arrays)
 
 
-def load(path: Path) -> Net:
+def load(path: Path | str) -> Net:
     """Read a file of `save`."""
     info, arrays = runs.load_arrays(path, KIND)
     try:

@@ -58,9 +58,9 @@ class Settings:
     epsilon: float = 0.5
     """Share of random moves in training."""
     first_discount: float = 0.1
-    """Weight of what comes next in the first game; it rises evenly .."""
+    """Discount in the first game; it rises evenly to `last_discount`."""
     last_discount: float = 1.0
-    """.. to this in the last."""
+    """Discount in the last game."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "games")
@@ -154,7 +154,7 @@ class QTable:
         in_favour, against = self.native.strongest_votes(state, action, most, symmetries, threads)
         return read(in_favour), read(against)
 
-    def save(self, path: Path, info: dict[str, Any]) -> None:
+    def save(self, path: Path | str, info: dict[str, Any]) -> None:
         """Write the table and what it is; whole or not at all."""
         runs.save_model(path, {"kind": KIND, "positions": len(self), **info}, self.arrays())
 
@@ -162,7 +162,7 @@ class QTable:
         return dict(zip(_ARRAYS, self.native.arrays(), strict=True))
 
     @staticmethod
-    def from_arrays(arrays: runs.Arrays, path: Path) -> QTable:
+    def from_arrays(arrays: runs.Arrays, path: Path | str) -> QTable:
         try:
             chosen = [np.ascontiguousarray(arrays[name], dtype) for name, dtype in _ARRAYS.items()]
             if any(arrays[name].dtype != dtype or arrays[name].ndim != 1 for name, dtype in _ARRAYS.items()):
@@ -172,7 +172,7 @@ class QTable:
             raise ValueError(f"{path} does not hold a Q-table of checkers: {error}") from None
 
     @staticmethod
-    def load(path: Path) -> QTable:
+    def load(path: Path | str) -> QTable:
         """Read a file of `save`. Damaged and foreign files raise ValueError."""
         _, arrays = runs.load_arrays(path, KIND)
         return QTable.from_arrays(arrays, path)

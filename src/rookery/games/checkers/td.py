@@ -90,7 +90,7 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
         yield row
 
 
-def load(path: Path = SHIPPED) -> Any:
+def load(path: Path | str = SHIPPED) -> Any:
     """The learned value in a file that `train` wrote."""
     _, arrays = load_arrays(path, KIND)
     weights = arrays.get("weights")

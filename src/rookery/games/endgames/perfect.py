@@ -132,7 +132,7 @@ def learn(game: Endgames, settings: Settings, seed: int = 0) -> list[Point]:
     return curve
 
 
-def load(path: Path) -> tuple[str, Any]:
+def load(path: Path | str) -> tuple[str, Any]:
     """The material and the learner in a file that `train` wrote."""
     info, arrays = load_arrays(path, KIND)
     try:

@@ -206,16 +206,16 @@ class LearnedTable:
             "values": self._values[entries].astype(np.float32),
         }
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write a `.npz`, whole or not at all; values as 32-bit numbers."""
         with replacing(path) as file:
             np.savez_compressed(file, format=np.array("rookery endgame q-table 2"), **self.arrays())  # type: ignore[arg-type]
 
     @staticmethod
-    def load(path: Path) -> LearnedTable:
+    def load(path: Path | str) -> LearnedTable:
         """Read what `save` wrote; ValueError if the file is anything else."""
         try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 if str(file["format"]) != "rookery endgame q-table 2":
                     raise ValueError("another format")
                 return LearnedTable(file["positions"], file["counts"], file["actions"], file["values"])

@@ -39,8 +39,7 @@ from rookery.games.endgames.q_learning import (
 )
 from rookery.games.endgames.rules import Endgames, EndgamesState
 from rookery.games.endgames.stockfish import EngineError, Stockfish
-from rookery.games.endgames.tables import Table as DistanceTable
-from rookery.games.endgames.tables import tables
+from rookery.games.endgames.tables import DistanceTable, tables
 from rookery.registry import load
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table

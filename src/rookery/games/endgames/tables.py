@@ -34,9 +34,9 @@ MATERIALS = tuple(STARTS)
 """The endgames with a name of their own; every other one of one or two pieces works too."""
 
 DRAW: int = _native.endgames.DRAW
-"""How `Table.dtm_many` writes a draw."""
+"""How `DistanceTable.dtm_many` writes a draw."""
 ILLEGAL: int = _native.endgames.ILLEGAL
-"""How `Table.dtm_many` writes what is no legal position of the table's endgame or of one that it leads to."""
+"""How `DistanceTable.dtm_many` writes what is no legal position of the table's endgame or of one that it leads to."""
 
 _DRAWN = ("KK", "KBK", "KNK")
 
@@ -57,7 +57,7 @@ class SideStatistics:
     """Mean distance of the decided positions in moves of the strong side: mate in one ply is 1."""
 
 
-class Table:
+class DistanceTable:
     """The distance to mate in every position of one endgame, whoever is to move and whichever side is strong.
 
     A distance ("dtm") is a number of plies, signed for the side to move: 5 means that it mates with its third move,
@@ -67,7 +67,7 @@ class Table:
     def __init__(self, material: str, native: Any) -> None:
         self.material = material
         self.native = native
-        """What native code takes: `rookery::chess_endgame::DistanceTable`."""
+        """What native code takes: `rookery::endgames::Table`."""
 
     def dtm(self, state: EndgamesState) -> int | None:
         """The distance to mate of a position of this endgame, or of one that a move of it leads to."""
@@ -213,26 +213,26 @@ def start_to_practise(game: Endgames, rng: random.Random) -> EndgamesState:
             return state
 
 
-def table_of(state: EndgamesState) -> Table | None:
+def table_of(state: EndgamesState) -> DistanceTable | None:
     """The table of a position's material; None if that is always drawn."""
     return None if state.material in _DRAWN else tables(state.material)
 
 
-def tables(material: str) -> Table:
+def tables(material: str) -> DistanceTable:
     """The table of an endgame such as "KRK" or "KBNK", from the cache or made anew."""
     return _tables(Endgames(material).material)
 
 
 @cache
-def _tables(material: str) -> Table:
+def _tables(material: str) -> DistanceTable:
     others = [_tables(other) for other in leads_to(material)]
     name, pieces, kind = f"endgames/{material}.bin", material[1:-1], _native.endgames.Table
     size = kind.size_of(pieces)
     if (raw := read_cache(name, material, 2 * size)) is not None:
-        return Table(material, kind.load(pieces, [other.native for other in others], raw[:size], raw[size:]))
+        return DistanceTable(material, kind.load(pieces, [other.native for other in others], raw[:size], raw[size:]))
     native = generate(material, others)
     write_cache(name, material, native.plies(0).tobytes() + native.plies(1).tobytes())
-    return Table(material, native)
+    return DistanceTable(material, native)
 
 
 def leads_to(material: str) -> list[str]:
@@ -250,7 +250,7 @@ def leads_to(material: str) -> list[str]:
     return sorted(found - set(_DRAWN))
 
 
-def generate(material: str, others: list[Table], threads: int = 0) -> Any:
+def generate(material: str, others: list[DistanceTable], threads: int = 0) -> Any:
     """Make the native table of an endgame from nothing but the rules and the tables of `leads_to(material)`.
 
     `threads` 0 means all cores; the result does not depend on it. Progress is shown on a terminal.

@@ -337,14 +337,14 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
 # Files
 
 
-def save_model(path: Path, net: Net, settings: Settings) -> None:
+def save_model(path: Path | str, net: Net, settings: Settings) -> None:
     """Write the net with what it takes to build it."""
     tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
     with replacing(path) as file:
         file.write(safetensors.torch.save(tensors, {"kind": KIND, "settings": json.dumps(asdict(settings))}))
 
 
-def load_model(path: Path) -> Player:
+def load_model(path: Path | str) -> Player:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
     try:
         with safetensors.safe_open(path, "pt") as file:

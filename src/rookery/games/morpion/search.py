@@ -170,7 +170,8 @@ class Campaign:
     every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
     grid as `.psol` and as `.svg`."""
 
-    def __init__(self, settings: CampaignSettings, path: Path | None = None, resume: bool = False) -> None:
+    def __init__(self, settings: CampaignSettings, path: Path | str | None = None, resume: bool = False) -> None:
+        path = None if path is None else Path(path)
         self.settings, self.path = settings, path
         game = load("morpion", settings.variant)
         assert isinstance(game, Morpion)

@@ -570,7 +570,7 @@ def record(game: Morpion, moves: list[int]) -> str:
     return state.psol()
 
 
-def save_model(path: Path, net: Net, settings: Settings, row: Info) -> None:
+def save_model(path: Path | str, net: Net, settings: Settings, row: Info) -> None:
     """The net that plays, with what it takes to build and judge it."""
     metadata = {"kind": KIND, "settings": json.dumps(asdict(settings)), "metrics": json.dumps(row)}
     tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
@@ -578,7 +578,7 @@ def save_model(path: Path, net: Net, settings: Settings, row: Info) -> None:
         file.write(safetensors.torch.save(tensors, metadata))
 
 
-def load_model(path: Path, device: torch.device | None = None) -> tuple[Net, Settings, Info]:
+def load_model(path: Path | str, device: torch.device | None = None) -> tuple[Net, Settings, Info]:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
     try:
         with safetensors.safe_open(path, "pt") as file:

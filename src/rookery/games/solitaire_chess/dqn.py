@@ -312,7 +312,7 @@ def learn(
     return float(loss.detach())
 
 
-def save_net(path: Path, net: nn.Module, settings: Any) -> None:
+def save_net(path: Path | str, net: nn.Module, settings: Any) -> None:
     """Write what ranks, for `ranker.load`; `settings` has the shape of the net."""
     weights = {name: tensor.detach().numpy() for name, tensor in net.state_dict().items()}
     ranker.save(path, weights, settings.width, settings.heads, settings.layers)

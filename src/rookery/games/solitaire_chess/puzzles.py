@@ -54,7 +54,7 @@ LEVELS = {
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class GradedPuzzle:
     """A 4x4 puzzle with a single possible last piece and square."""
 
     rows: str
@@ -83,7 +83,7 @@ def canonical(rows: str) -> str:
 
 def make_puzzles(
     level: str, count: int, seed: int = 0, threads: int = 1, control: Control | None = None, kings: float | None = KINGS
-) -> list[Puzzle]:
+) -> list[GradedPuzzle]:
     """Different puzzles of a level, none the mirror image of another.
 
     `kings` is the share that has a king; None leaves it to chance, which favours kings. `control.done` counts
@@ -101,12 +101,14 @@ def make_puzzles(
     return [next(kinds[king]) for king in crowned]
 
 
-def _make(level: str, count: int, seed: int, threads: int, control: Control | None, king: bool | None) -> list[Puzzle]:
+def _make(
+    level: str, count: int, seed: int, threads: int, control: Control | None, king: bool | None
+) -> list[GradedPuzzle]:
     """Puzzles that all have a king, that all have none, or either."""
     wish = LEVELS[level]
     game = SolitaireChess()
     pool = [KINDS.index(letter) for letter in wish.pool]
-    puzzles: dict[str, Puzzle] = {}
+    puzzles: dict[str, GradedPuzzle] = {}
     batch = 0
     while len(puzzles) < count:
         pieces = wish.pieces[batch % len(wish.pieces)]
@@ -121,7 +123,7 @@ def _make(level: str, count: int, seed: int, threads: int, control: Control | No
             measured = rating(pieces, tree.distinct_states)
             name = canonical(str(state))
             if wish.lowest <= measured < wish.highest and name not in puzzles and len(puzzles) < count:
-                puzzles[name] = Puzzle(
+                puzzles[name] = GradedPuzzle(
                     str(state), level, pieces, round(measured, 2), tree.finals[0], tree.solutions, tree.distinct_states
                 )
     return list(puzzles.values())
@@ -138,14 +140,14 @@ def make_solo_puzzles(
     return [SolitaireChessState(game, [int(piece) - 1 for piece in board], [0] * len(board)) for board in boards]
 
 
-def pack() -> list[Puzzle]:
+def pack() -> list[GradedPuzzle]:
     """The 80 puzzles that ship.
 
     >>> from collections import Counter
     >>> sorted(Counter(puzzle.level for puzzle in pack()).items())
     [('advanced', 20), ('beginner', 20), ('expert', 20), ('intermediate', 20)]
     """
-    return [Puzzle(**fields) for fields in json.loads(PACK.read_text(encoding="utf-8"))["puzzles"]]
+    return [GradedPuzzle(**fields) for fields in json.loads(PACK.read_text(encoding="utf-8"))["puzzles"]]
 
 
 def make_pack(seed: int = 0) -> str:

@@ -61,7 +61,7 @@ def _nets(weights: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def save(path: Path, weights: Mapping[str, npt.NDArray[Any]], width: int, heads: int, layers: int) -> None:
+def save(path: Path | str, weights: Mapping[str, npt.NDArray[Any]], width: int, heads: int, layers: int) -> None:
     """Write the weights, whole or not at all."""
     shape = json.dumps({"width": width, "heads": heads, "layers": layers})
     with replacing(path) as file:

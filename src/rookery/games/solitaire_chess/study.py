@@ -18,7 +18,7 @@ from rich.progress import track
 
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import capture_tree, solve
-from rookery.games.solitaire_chess.puzzles import Puzzle, make_puzzles, make_solo_puzzles, pack
+from rookery.games.solitaire_chess.puzzles import GradedPuzzle, make_puzzles, make_solo_puzzles, pack
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 from rookery.games.solitaire_chess.search import Method, Order, search
 from rookery.games.solitaire_chess.search_tree import search_tree_svg
@@ -113,7 +113,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         method: capture_ranker.load(capture_ranker.shipped(game, method)) for method in capture_ranker.METHODS
     }
     command = f"rookery reproduce solitaire-chess{size.flag} --seed {seed}"
-    puzzles: list[Puzzle] = list(pack())
+    puzzles: list[GradedPuzzle] = list(pack())
     states = [game.parse_state(puzzle.rows) for puzzle in puzzles]
     finals, pieces = [puzzle.final for puzzle in puzzles], [puzzle.pieces for puzzle in puzzles]
     measured = [
@@ -142,7 +142,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     )  # fmt: skip
 
 
-def _by_level(puzzles: Sequence[Puzzle], base: Measured, dqn: Measured, taught: Measured, command: str) -> Table:
+def _by_level(puzzles: Sequence[GradedPuzzle], base: Measured, dqn: Measured, taught: Measured, command: str) -> Table:
     rows = []
     for level in dict.fromkeys(puzzle.level for puzzle in puzzles):
         chosen = [i for i, puzzle in enumerate(puzzles) if puzzle.level == level]
@@ -209,7 +209,7 @@ def _trees(game: SolitaireChess, ranker: Order) -> list[Figure]:
     return figures
 
 
-def _curves(puzzles: Sequence[Puzzle], base: Measured, dqn: Measured, taught: Measured) -> Figure:
+def _curves(puzzles: Sequence[GradedPuzzle], base: Measured, dqn: Measured, taught: Measured) -> Figure:
     numbers = [float(i) for i in range(1, len(puzzles) + 1)]
     curves = {
         name: (numbers, [float(count) for count in measured.states])

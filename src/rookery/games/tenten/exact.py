@@ -310,7 +310,7 @@ class SolvedGame:
             values[action] = float(self.values[board | at]) / self.scale
         return values
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write the table with a checked header, whole or not at all."""
         with replacing(path) as file:
             file.write(_pack_header(self._header()))
@@ -346,7 +346,7 @@ def solve(
     *,
     precision: float | None = None,
     threads: int = 0,
-    file: Path | None = None,
+    file: Path | str | None = None,
     seed: int = 0,
     evaluate: bool = True,
     progress: Progress | None = None,
@@ -369,7 +369,7 @@ def solve(
         raise ValueError("survival counts every round the same: its discount is 1")
     check_feasible(game, objective)
     begin = time.perf_counter()
-    store = _Store(game, objective, discount, file)
+    store = _Store(game, objective, discount, None if file is None else Path(file))
     if precision is None:
         precision = 1e-9 if store.values.dtype == np.float64 else 1e-5
     if discount == 1:
@@ -570,8 +570,9 @@ class _Store:
                 file.write(_pack_header(header))
 
 
-def load(path: Path, game: TenTen | None = None) -> SolvedGame:
+def load(path: Path | str, game: TenTen | None = None) -> SolvedGame:
     """Read a solution back, checked; the table is mapped, not copied. With a `game`, it must be the one solved."""
+    path = Path(path)
     header = _read_header(path)
     if not header["finished"]:
         raise ValueError(

@@ -86,11 +86,11 @@ class Linear:
         """The features of the boards after placements of a piece, `[placements, features]`."""
         return np.asarray(self.features.of_boards(boards).astype(np.float64))
 
-    def save(self, path: Path, **info: Any) -> None:
+    def save(self, path: Path | str, **info: Any) -> None:
         runs.save_model(path, {"kind": KIND, **info}, {"weights": self.weights})
 
 
-def load(path: Path, game: TenTen) -> Linear:
+def load(path: Path | str, game: TenTen) -> Linear:
     _, arrays = runs.load_arrays(path, KIND)
     if arrays["weights"].shape != (len(FEATURES),):
         raise ValueError(f"{path} does not hold {len(FEATURES)} weights")

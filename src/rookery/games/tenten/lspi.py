@@ -105,11 +105,11 @@ class Lspi:
         """The features of placements of a piece, `[placements, features]`."""
         return np.array([self.features.of_placement(board, piece, int(cell)) for cell in cells])
 
-    def save(self, path: Path, **info: Any) -> None:
+    def save(self, path: Path | str, **info: Any) -> None:
         runs.save_model(path, {"kind": KIND, "settings": asdict(self.settings), **info}, {"weights": self.weights})
 
 
-def load(path: Path, game: TenTen) -> Lspi:
+def load(path: Path | str, game: TenTen) -> Lspi:
     info, arrays = runs.load_arrays(path, KIND)
     if arrays["weights"].shape != (len(FEATURES),):
         raise ValueError(f"{path} does not hold {len(FEATURES)} weights")

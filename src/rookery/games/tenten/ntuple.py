@@ -117,14 +117,14 @@ class NTuple:
         )  # fmt: skip
         return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores)
 
-    def save(self, path: Path, **info: Any) -> None:
+    def save(self, path: Path | str, **info: Any) -> None:
         """Weights go into the file as 16-bit numbers."""
         settings = asdict(self.settings) | {"tuples": [list(shape) for shape in self.settings.tuples]}
         weights = self.weights.astype(np.float16)
         runs.save_model(path, {"kind": KIND, "settings": settings, **info}, {"weights": weights})
 
 
-def load(path: Path, game: TenTen) -> NTuple:
+def load(path: Path | str, game: TenTen) -> NTuple:
     info, arrays = runs.load_arrays(path, KIND)
     return NTuple(game, settings_from(Settings, info["settings"]), arrays["weights"].astype(np.float32))
 
