@@ -53,7 +53,7 @@ class Settings:
     learning_rate: float = 1e-3
     """Learning rate of the optimizer."""
     discount: float = 0.99
-    """Worth of the next position beside a reward now."""
+    """Discount."""
     memory: int = 200_000
     """Moves remembered; new ones take the place of the oldest."""
     target_every: int = 200

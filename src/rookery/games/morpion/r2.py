@@ -47,29 +47,29 @@ class Settings:
     """Table 7.1 (the letter there stands first), and what the net and the board are."""
 
     iterations: int = duration(100)
-    """I: number of iterations."""
+    """Number of iterations, I in the paper."""
     episodes: int = 50
-    """E: games of self-play in an iteration."""
+    """Games of self-play per iteration, E."""
     step_threshold: int = 41
-    """T': moves drawn from the policy at the start of a game; then the most probable one is played."""
+    """Moves drawn from the policy at the start of a game, T'; then the most probable one is played."""
     simulations: int = 20000
-    """m: of the tree search, for each move of the enhanced game."""
+    """Simulations of the tree search per move of the enhanced game, m."""
     exploration: float = 1.0
-    """c: weight in UCT."""
+    """Weight of exploration in the tree search, c."""
     retrain: int = 10
-    """rs: iterations whose examples are trained on."""
+    """Iterations whose examples are trained on, rs."""
     epochs: int = 5
-    """ep: passes over them."""
+    """Passes over the examples, ep."""
     batch: int = 64
-    """bs: positions in a step."""
+    """Positions per gradient step, bs."""
     learning_rate: float = 0.005
-    """lr."""
+    """Learning rate, lr."""
     dropout: float = 0.3
-    """d."""
+    """Dropout rate, d."""
     rewards: int = 200
-    """L: length of the reward list B."""
+    """Length of the reward list B, L."""
     ratio: float = 0.75
-    """tau: where in the ranked list the threshold lies."""
+    """Place of the threshold in the ranked list, from 0 to 1, tau."""
     enhanced_every: int = 10
     """Iterations from one game with tree search to the next (section 7.5)."""
     board: int = 22

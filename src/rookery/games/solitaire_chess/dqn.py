@@ -58,9 +58,9 @@ class Settings:
     steps: int = 7000
     """Gradient steps."""
     batch: int = 256
-    """Positions a step, all with the same number of pieces."""
+    """Positions per gradient step, all with the same number of pieces."""
     learning_rate: float = 3e-3
-    """The highest; it rises over the first 100 steps and falls to nothing at the end."""
+    """The highest learning rate; it rises over the first 100 steps and falls to nothing at the end."""
     max_pieces: int = 8
     """Puzzles have 3 pieces at first and up to this many after a third of the steps."""
     size_power: float = 3.0
@@ -96,7 +96,7 @@ class Settings:
     king: bool | None = None
     """Whether puzzles have a king; None leaves it to chance."""
     threads: int = 1
-    """More are quicker on a machine with nothing else to do, and lead to other weights."""
+    """Threads of PyTorch. More are quicker on an idle machine, and lead to other weights."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "width", "heads", "layers", "nets", "steps", "batch", "games", "memory", "threads")

@@ -45,13 +45,13 @@ class Settings:
     steps: int = 12_000
     """Gradient steps."""
     batch: int = 256
-    """Positions a step, all with the same number of pieces."""
+    """Positions per gradient step, all with the same number of pieces."""
     learning_rate: float = 3e-3
-    """The highest; it rises over the first 200 steps and falls to nothing at the end."""
+    """The highest learning rate; it rises over the first 200 steps and falls to nothing at the end."""
     report: int = 500
     """Steps between two checkpoints."""
     threads: int = 1
-    """More are quicker on a machine with nothing else to do, and lead to other weights."""
+    """Threads of PyTorch. More are quicker on an idle machine, and lead to other weights."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "width", "heads", "layers", "puzzles", "steps", "batch", "report", "threads")

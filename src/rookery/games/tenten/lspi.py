@@ -71,7 +71,7 @@ class Settings:
     reward: Literal[1, 2, 3] = 2
     """1: lines squared plus expected placements; 2: lines squared; 3: expected placements."""
     discount: float = 0.99
-    """The paper used 0.8 on 4x4 and does not give the one for 10x10; there a longer view plays better."""
+    """Discount. The paper used 0.8 on 4x4 and does not give the one for 10x10; there a longer view plays better."""
     penalty: float = -1000.0
     """Reward of a placement after which the next piece does not fit."""
     turns: int = 20

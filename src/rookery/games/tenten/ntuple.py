@@ -45,7 +45,7 @@ class Settings:
     tuples: tuple[tuple[int, int], ...] = ()
     """Rows and columns of the windows; chosen by the size of the board if empty."""
     discount: float = 0.97
-    """How much the next round's risk counts."""
+    """Discount of the risk in later rounds."""
     step: float = 2.0
     """How much of an error is corrected at once, before temporal coherence makes it smaller."""
     every_piece: bool = False
