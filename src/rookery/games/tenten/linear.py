@@ -59,7 +59,7 @@ class Settings:
     rounds: int = 5_000
     """Placements each candidate is measured on."""
     noise: float = 0.2
-    """Noise added to every standard deviation, falling to 0 over the run, so that the search does not freeze too early."""
+    """Noise added to every standard deviation, falling to 0 over the run, so that the search does not freeze early."""
     threads: int = duration(0)
     """Cores to play on; 0 means all. Does not change the result."""
 
