@@ -129,8 +129,8 @@ class State:
         return default_status(self)
 
     def svg(self, overlay: Overlay | None = None) -> str:
-        """A drawing; the default writes the text."""
-        return draw.text_board(str(self))
+        """A drawing; the default writes the text board."""
+        return draw.text_board(self.text_board())
 
     def _repr_svg_(self) -> str:
         return self.svg()

@@ -65,6 +65,7 @@ export async function copy(text, what) {
 /** A value of an agent, short. */
 export function short(value) {
   if (value === 0) return "0";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
 }
