@@ -76,7 +76,7 @@ def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)  # again, if the first is lost in a callback
     try:
         with pytest.raises(SystemExit) as stop:
             main(arguments)

@@ -200,8 +200,8 @@ class Tournament:
         self.names = tuple(self._given)
         if len(self.names) < 2:
             raise ValueError("a tournament needs at least two agents")
-        if games < 1:
-            raise ValueError(f"the number of games must be at least 1, and is {games}")
+        if not 1 <= games <= 1_000_000:
+            raise ValueError(f"the number of games must be at least 1 and at most 1,000,000, and is {games}")
         if self.game.players == 2 and games % 2:
             raise ValueError(f"the number of games must be even, so that sides can be exchanged, and is {games}")
         self.players = {name: registry.agent(given, self.game) for name, given in self._given.items()}
