@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import signal
 import typing
@@ -11,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+import tyro
 
 from rookery.cli import GENERIC, game_commands, main
 from rookery.registry import GAMES, learners, load
@@ -75,11 +77,21 @@ def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
+    def parse(command: Any, prog: str, args: list[str]) -> Any:
+        @functools.wraps(command)
+        def timed(*given: Any, **named: Any) -> Any:
+            signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)  # again and again: one may be lost in a callback
+            return command(*given, **named)
+
+        return parse_and_call(timed, prog=prog, args=args)
+
+    parse_and_call = tyro.cli
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)  # again, if the first is lost in a callback
     try:
-        with pytest.raises(SystemExit) as stop:
-            main(arguments)
+        with monkeypatch.context() as patch:
+            patch.setattr(tyro, "cli", parse)
+            with pytest.raises(SystemExit) as stop:
+                main(arguments)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -18,8 +18,8 @@ True
 'White wins in 19 plies'
 >>> envs = rk.vector(game, 1024, seed=0)
 >>> envs.step(envs.sample())
->>> rk.study("overview", size="quick").tables[0].rows[0][0]
-'checkers standard'
+>>> len(rk.study("overview", size="quick").tables)
+1
 
 What is offered here is imported when it is first used, so that `import rookery` is quick.
 """

@@ -61,6 +61,8 @@ class Started:
     asked: Row
     process: asyncio.subprocess.Process | None = None
     error: str = ""
+    stopping: bool = False
+    """Whether it was asked to end; then it may end in any way."""
 
 
 class Runs:
@@ -111,7 +113,7 @@ class Runs:
             last = (last + line)[-2000:]
         code = await process.wait()
         lines = last.decode("utf-8", "replace").strip().splitlines()
-        if code not in (0, INTERRUPTED, -signal.SIGINT):
+        if code not in (0, INTERRUPTED) and not started.stopping:
             started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
         elif self._open(started.folder) is None:
             started.error = "stopped before it began"
@@ -124,6 +126,7 @@ class Runs:
         if started is None or started.process is None or started.process.returncode is not None:
             state = self._state(run_id, self._run(run_id))
             raise ValueError(f"the run is {state}; only one that was started here and is under way can be stopped")
+        started.stopping = True
         _signal(started.process, signal.SIGINT)
         asyncio.get_running_loop().call_later(STOP_SECONDS, _signal, started.process, signal.SIGKILL)
 
