@@ -15,6 +15,7 @@ from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, print_ta
 from rookery.files import write_text
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.agents import describe
+from rookery.games.endgames.methods import verdict
 from rookery.games.endgames.rules import Endgames, EndgamesState, to_pgn
 from rookery.progress import console as make_console
 from rookery.registry import agent as load_agent
@@ -49,7 +50,7 @@ def solve(
         rows = []
         for row in data["moves"]:
             plies = row["dtm_plies"]
-            rows.append(("draw" if plies is None else plies, describe(state, state.parse_action(row["uci"]), plies)))
+            rows.append(("-" if plies is None else plies, describe(state, state.parse_action(row["uci"]), plies)))
         print_table(console, ("plies to mate", "move"), rows)
 
     return Answer(data, show)
@@ -74,13 +75,11 @@ def _solution(state: Any) -> dict[str, Any]:
 
 
 def _verdict(state: EndgamesState, dtm: int | None) -> str:
-    mover, other = ("White", "Black") if str(state).split()[1] == "w" else ("Black", "White")
-    if dtm is None:
-        return f"{mover} to move: a draw" + (f" ({state.ending})" if state.ending else "")
     if dtm == 0:
-        return f"{mover} is mated"
-    winner, moves = (mover, (dtm + 1) // 2) if dtm > 0 else (other, -dtm // 2)
-    return f"{mover} to move: {winner} mates in {moves} move{'s' if moves > 1 else ''} ({abs(dtm)} plies)"
+        return verdict(state, dtm)
+    mover = "White" if str(state).split()[1] == "w" else "Black"
+    plies = f" ({abs(dtm)} {'plies' if abs(dtm) > 1 else 'ply'})" if dtm else ""
+    return f"{mover} to move: {verdict(state, dtm)}{plies}"
 
 
 def watch(
