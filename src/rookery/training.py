@@ -28,11 +28,14 @@ from rookery.run import Row, Run
 class TrainingRun(Run):
     """A run that training has just written."""
 
+    game: Game
+    """The game that was trained on."""
+
     def agent(self, **options: Any) -> Agent:
         """The agent that the run has trained."""
         settings = ",".join(f"{name}={value}" for name, value in options.items())
         name = self.info["method"] + (f":{settings}" if settings else "")
-        return agent(name, load(self.info["game"], **self.info["options"]), self.folder)
+        return agent(name, self.game, self.folder)
 
 
 def default_folder(game: Game, method: str) -> Path:
@@ -83,6 +86,7 @@ def train(
     folder = Path(out) if out is not None else default_folder(rules, chosen.name)
     command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
     run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)
+    run.game = rules
     with _shown(chosen) if on_row is None else _given(on_row) as show:
         try:
             for row in chosen.train(rules, settings, run):
