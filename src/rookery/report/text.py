@@ -8,7 +8,7 @@ move   value
 A table that is too wide becomes one paragraph per row:
 
 >>> print(table(("move", "what it does"), [("11-15", "gives away a man")], 20))
-11-15
+move 11-15
   what it does:
     gives away a man
 """
@@ -51,7 +51,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> 
 
 def _paragraph(columns: Sequence[str], row: Sequence[str], width: int) -> str:
     """One row: its first value, and below it the others with the names of their columns."""
-    lines = textwrap.wrap(row[0], width) or [columns[0]]
+    lines = textwrap.wrap(f"{columns[0]} {row[0]}".strip(), width)
     for name, value in zip(columns[1:], row[1:], strict=True):
         if not value:
             continue

@@ -57,7 +57,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     begin = time.perf_counter()
     games = 20_000 if size.name == "quick" else 200_000
     summaries = []
-    for name in track(list(GAMES), "random play", console=console, transient=True):
+    for name in track(list(GAMES), "random play", console=console, transient=True, disable=not console.is_terminal):
         game = load(name)
         variant = next(iter(game.variants), "")
         play = game.random_games(games, seed)

@@ -34,7 +34,7 @@ def ladder(size: Size, seed: int, console: Console, others: Mapping[str, Agent] 
     """The tables. `others`: more players, by name, for the table of solved endgames."""
     game = Checkers()
     command = f"rookery reproduce checkers{size.flag} --seed {seed}"
-    with Progress(console=console, transient=True) as bar:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         return [
             _scores(GAMES[size.name], seed, command, bar),
             _kept(game, others, POSITIONS[size.name], seed, command, bar),

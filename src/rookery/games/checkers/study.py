@@ -349,7 +349,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     """All of it."""
     begin = time.perf_counter()
     plan = PLANS[size.name]
-    with Progress(console=console, transient=True) as progress:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         study = Study(plan, seed, f"rookery reproduce checkers{size.flag} --seed {seed}", progress)
         study.run_grid()
         tables = [*(study.wins_table(rules) for rules in RULES), study.time_table(), study.spread_table()]

@@ -195,7 +195,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     begin = time.perf_counter()
     plan = PLANS[size.name]
     command = f"rookery reproduce endgames{size.flag} --seed {seed}"
-    with Progress(console=console, transient=True) as progress:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         grid = Grid(folder, plan, seed, progress)
         grid.run(VERSIONS | {"Stockfish 1.01": replace(VERSIONS["Stockfish Static"], decay=1.01)} | POTENTIAL_VERSIONS)
         found_tables = [solved_table(grid, command), quality_table(grid, command)]

@@ -23,7 +23,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     begin = time.perf_counter()
     plan, minutes = (Plan(1, 1, 20), 2.5) if size.name == "quick" else (Plan(), float("inf"))
     command = f"rookery reproduce endgames-stockfish{size.flag} --seed {seed}"
-    with Stockfish() as stockfish, Progress(console=console, transient=True) as bar:
+    with Stockfish() as stockfish, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         table = against_stockfish(folder, stockfish, plan, seed, minutes, command, bar)
     title = "Chess endgames: Q-learning against Stockfish"
     return Result("endgames-stockfish", title, seed, [table], seconds=time.perf_counter() - begin)

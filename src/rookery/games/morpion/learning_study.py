@@ -1,6 +1,6 @@
 """Morpion Solitaire learned by ranked reward: the paper's system, ours, and searches that learn nothing, side by side.
 
-The long run's figures and its learning curve come with the net that ships (`models/morpion/5D.json`). Sizes above quick
+The long run's figures and its learning curve come with the net that ships (`models/5D.json`). Sizes above quick
 train both systems anew, in their small presets.
 """
 
@@ -70,7 +70,7 @@ def train_anew(system: System, minutes: float, seed: int, folder: Path, console:
     if left <= 0:
         return Curve.of(before)
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"5D, {NAMES[system]} from nothing", total=60 * minutes)
         run = train(
             Morpion(), system, out=folder, seed=seed, resume=True, preset="small", minutes=left,

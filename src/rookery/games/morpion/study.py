@@ -88,7 +88,7 @@ class Laboratory:
 
     def _progress(self) -> Progress:
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        return Progress(*columns, console=self.console, transient=True)
+        return Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
 
 
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:

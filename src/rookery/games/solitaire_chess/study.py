@@ -117,7 +117,8 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     states = [game.parse_state(puzzle.rows) for puzzle in puzzles]
     finals, pieces = [puzzle.final for puzzle in puzzles], [puzzle.pieces for puzzle in puzzles]
     measured = [
-        measure(way, states, finals) for way in track(ways(rankers), "80 puzzles", console=console, transient=True)
+        measure(way, states, finals)
+        for way in track(ways(rankers), "80 puzzles", console=console, transient=True, disable=not console.is_terminal)
     ]
     base, dqn, taught = measured[0], measured[3], measured[6]
     note = (
@@ -185,7 +186,9 @@ def _solo(count: int, seed: int, command: str, console: Console) -> Table:
     for way, limit in zip(solo, limits, strict=True):
         found = [
             search(state, way.method, way.order, way.prune, limit)
-            for state in track(states, f"Solo Chess, {way.name}", console=console, transient=True)
+            for state in track(
+                states, f"Solo Chess, {way.name}", console=console, transient=True, disable=not console.is_terminal
+            )
         ]
         counts = [f.states for f in found]
         rows.append(
