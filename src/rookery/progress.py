@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from rich.console import Console, RenderableType
-from rich.progress import Progress
+from rich.progress import Progress, track
 
 from rookery._native import Control
+
+Item = TypeVar("Item")
 
 
 def console(stderr: bool = True) -> Console:
@@ -29,6 +32,11 @@ def bar(label: str, total: int, done: int = 0, shown: bool = True) -> Iterator[C
     with Progress(console=terminal, transient=True, disable=not (shown and terminal.is_terminal)) as progress:
         task = progress.add_task(label, total=total, completed=done)
         yield lambda: progress.advance(task)
+
+
+def steps(items: Iterable[Item], label: str, terminal: Console) -> Iterable[Item]:
+    """The items one by one, with a progress bar if the console is a terminal."""
+    return track(items, label, console=terminal, transient=True, disable=not terminal.is_terminal)
 
 
 class _Watch(Progress):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 
 from rookery.game import TERMINAL, Game, RandomGames, State, play_chance
+from rookery.progress import steps
 from rookery.registry import GAMES, load
 from rookery.report.study import Figure, Result, Table
 from rookery.studies.sizes import Size
@@ -57,7 +57,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     begin = time.perf_counter()
     games = 20_000 if size.name == "quick" else 200_000
     summaries = []
-    for name in track(list(GAMES), "random play", console=console, transient=True, disable=not console.is_terminal):
+    for name in steps(list(GAMES), "random play", console):
         game = load(name)
         variant = next(iter(game.variants), "")
         play = game.random_games(games, seed)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import capture_tree, solve
@@ -22,6 +21,7 @@ from rookery.games.solitaire_chess.puzzles import GradedPuzzle, make_puzzles, ma
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 from rookery.games.solitaire_chess.search import Method, Order, search
 from rookery.games.solitaire_chess.search_tree import search_tree_svg
+from rookery.progress import steps
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.studies.sizes import Size
@@ -116,10 +116,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     puzzles: list[GradedPuzzle] = list(pack())
     states = [game.parse_state(puzzle.rows) for puzzle in puzzles]
     finals, pieces = [puzzle.final for puzzle in puzzles], [puzzle.pieces for puzzle in puzzles]
-    measured = [
-        measure(way, states, finals)
-        for way in track(ways(rankers), "80 puzzles", console=console, transient=True, disable=not console.is_terminal)
-    ]
+    measured = [measure(way, states, finals) for way in steps(ways(rankers), "80 puzzles", console)]
     base, dqn, taught = measured[0], measured[3], measured[6]
     note = (
         "The paper says that its ranking is bounded above by the baseline and guaranteed never to be worse. It is not: "
@@ -186,9 +183,7 @@ def _solo(count: int, seed: int, command: str, console: Console) -> Table:
     for way, limit in zip(solo, limits, strict=True):
         found = [
             search(state, way.method, way.order, way.prune, limit)
-            for state in track(
-                states, f"Solo Chess, {way.name}", console=console, transient=True, disable=not console.is_terminal
-            )
+            for state in steps(states, f"Solo Chess, {way.name}", console)
         ]
         counts = [f.states for f in found]
         rows.append(

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.progress import track
 
 from rookery.games.tenten.agents import LinearAgent, NTupleAgent
 from rookery.games.tenten.exact import OBJECTIVES, Played, SolvedGame, TablePolicy, Values, load, solve
 from rookery.games.tenten.lspi import FEATURES
 from rookery.games.tenten.rules import TenTen
+from rookery.progress import steps
 from rookery.registry import agent as load_agent
 from rookery.registry import load as load_game
 from rookery.report import plots
@@ -132,9 +132,7 @@ class Study:
         """Iterations until the policy no longer changes, as the paper counts them."""
         limit = 40 if self.quick else 100
         rows = []
-        for name, side, pieces, paper in track(
-            GAMES, "iterations", console=self.console, transient=True, disable=not self.console.is_terminal
-        ):
+        for name, side, pieces, paper in steps(GAMES, "iterations", self.console):
             found = []
             for reward in REWARDS:
                 boards, last, before = Boards(TenTen(side, side, pieces)), 0, None
@@ -158,13 +156,7 @@ class Study:
         for side, reward in [(3, "r1"), (3, "r2"), (4, "r1"), (4, "r2")]:
             game = TenTen(side, side, "three")
             row = [f"{side}x{side}, {reward}"]
-            for discount in track(
-                DISCOUNTS,
-                f"three pieces, {row[0]}",
-                console=self.console,
-                transient=True,
-                disable=not self.console.is_terminal,
-            ):
+            for discount in steps(DISCOUNTS, f"three pieces, {row[0]}", self.console):
                 played = self.three_pieces(game, reward, discount).play(games, self.seed, 10_000)
                 alive = games - played.deaths
                 row.append(_score(played) + ("" if alive == games else f" ({alive} of {games} alive)"))
@@ -190,9 +182,7 @@ class Study:
         """Figures 9 to 12: the paper's rewards with seven pieces, for every discount."""
         points: Curves = {}
         todo = [(side, reward, discount) for side in (3, 4) for reward in REWARDS for discount in DISCOUNTS]
-        for side, reward, discount in track(
-            todo, "seven pieces", console=self.console, transient=True, disable=not self.console.is_terminal
-        ):
+        for side, reward, discount in steps(todo, "seven pieces", self.console):
             solution = solve(TenTen(side, side, "seven"), reward, discount, precision=1e-8, evaluate=False)
             exact = solution.policy.evaluate(1e-7)
             points[side, reward, discount] = Point(solution, exact.mean_rounds, exact.mean_score)
@@ -254,9 +244,7 @@ class Study:
         """The true objective: the greatest expected number of rounds."""
         todo = [(3, "seven"), (4, "seven"), (4, "full")] + ([] if self.quick else [(5, "full"), (5, "seven")])
         rows = []
-        for side, pieces in track(
-            todo, "survival", console=self.console, transient=True, disable=not self.console.is_terminal
-        ):
+        for side, pieces in steps(todo, "survival", self.console):
             game = TenTen(side, side, pieces)
             file = self.folder / f"survival-{side}x{side}-{pieces}.table" if side == 5 else None
             solution = load(file, game) if file and _finished(file) else solve(game, file=file)
@@ -288,9 +276,7 @@ class Study:
         games = 40 if self.quick else 400
         limit = 100_000 if self.quick else 1_000_000
         rows = []
-        for method, variant, paper in track(
-            LEARNED, "learned players", console=self.console, transient=True, disable=not self.console.is_terminal
-        ):
+        for method, variant, paper in steps(LEARNED, "learned players", self.console):
             game = load_game("tenten", variant)
             assert isinstance(game, TenTen)
             agent = load_agent(method, game)
@@ -308,7 +294,7 @@ class Study:
             f"{games} games each, none longer than {limit:,} rounds; a game stopped there counts its rounds and no "
             "death, so the mean is rounds per death. 95% intervals. No look-ahead. lspi is the paper's method and "
             "features; linear is the strong baseline without learning from play, hand features tuned by cross-entropy; "
-            "ntuple learns from play. The commands that made the weights lie beside them, in rookery/games/tenten/models."
+            "ntuple learns from play. The commands that made the weights lie beside them."
         )
         columns = ["player, game", "paper", "mean rounds", "interval", "longest", "deaths per million rounds", "exact"]
         return Table("Tables 2 and 3: learned players", columns, rows, self.command, note)
