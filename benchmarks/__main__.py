@@ -10,20 +10,19 @@ import argparse
 import json
 import platform
 import random
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 import rookery
 from rookery.games.endgames import rules as endgames
+from rookery.report.text import table
 from rookery.search import perft
 
 Rate = Callable[[], float]
-"""Runs once and answers units a CPU second."""
+"""Runs once and answers units per CPU second."""
 
 
 @dataclass(frozen=True)
@@ -148,18 +147,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("reports/benchmarks.json"))
     out = parser.parse_args().out
     rows = measure()
-    table = Table("what", "ours", "peer", "theirs", "ratio", "bar", "met", title="Single thread, per CPU second")
-    for row in rows:
-        theirs = "-" if row.theirs is None else f"{row.theirs:,.0f} {row.unit}/s"
-        ratio = "-" if row.ratio is None else f"{row.ratio:,.1f}x"
-        ours = f"{row.ours:,.0f} {row.unit}/s"
-        table.add_row(row.what, ours, row.peer, theirs, ratio, row.bar, "yes" if row.met else "NO")
-    Console().print(table)
+    shown = [
+        (
+            row.what,
+            f"{row.ours:,.0f} {row.unit}/s",
+            "-" if row.ratio is None else f"{row.ratio:,.1f} times {row.peer}",
+            row.bar,
+            "yes" if row.met else "NO",
+        )
+        for row in rows
+    ]
+    print("Single thread, per CPU second")
+    print(table(("what", "ours", "beside a peer", "bar", "met"), shown, shutil.get_terminal_size().columns))
     out.parent.mkdir(parents=True, exist_ok=True)
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
     data = {"machine": machine, "version": rookery.__version__, "rows": [asdict(r) | {"ratio": r.ratio} for r in rows]}
     out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    Console().print(f"written to {out}")
+    print(f"written to {out}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 // One loop over independent blocks of work, on any number of threads.
 #pragma once
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -11,9 +15,14 @@
 
 namespace rookery {
 
+// The cores that this process may use, where the system tells.
 inline int usable_threads(int threads) {
     if (threads > 0) return threads;
-    return std::max(1u, std::thread::hardware_concurrency());
+#ifdef __linux__
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+#endif
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 // Calls work(block) for every block in 0 .. blocks-1; `threads` 0 means all cores. The first exception stops the loop
