@@ -19,7 +19,7 @@ struct RegisterBinding {
     explicit RegisterBinding(const Binding& binding) { bindings().push_back(binding); }
 };
 
-// ROOKERY_BIND(checkers, 0) { ... } binds into the submodule `m` of rookery._native called "checkers".
+// ROOKERY_BIND(name, 0) { ... } binds into the submodule `m` of rookery._native that has the name of the game.
 #define ROOKERY_BIND(game, order)                                                         \
     static void bind_##game##_##order(nanobind::module_& m);                              \
     static const RegisterBinding register_##game##_##order{{#game, order, bind_##game##_##order}}; \

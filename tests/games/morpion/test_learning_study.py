@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from rookery.games.morpion import MODELS
 from rookery.games.morpion import learning_study as study
-from rookery.games.morpion.search import GRIDS, Campaign, CampaignSettings
+from rookery.games.morpion.search import Campaign, CampaignSettings
 
 CONSOLE = Console(file=io.StringIO())
 
@@ -36,8 +37,8 @@ def test_what_is_said_of_the_net_that_ships_hangs_together() -> None:
     pytest.importorskip("torch")
     from rookery.games.morpion import zero as morpion_zero
 
-    said = json.loads((GRIDS / "5D.json").read_text())
-    _, settings, metrics = morpion_zero.load_model(GRIDS / "5D.safetensors")
+    said = json.loads((MODELS / "5D.json").read_text())
+    _, settings, metrics = morpion_zero.load_model(MODELS / "5D.safetensors")
     assert said["settings"] == {**said["settings"], "board": settings.board, "channels": settings.channels}
     training, curve = said["figures"]["training"], said["curve"]
     assert (metrics["iteration"], metrics["best"]) == (training["iterations"], training["best"])

@@ -58,7 +58,7 @@ class QLearning(Method):
     """Q-learning with the least-best-move backup from one start, the system of Boar (2022)."""
 
     name, kind, game, model = "q-learning", "learn", "endgames", ""
-    module, headline = "rookery.games.endgames.q_training", "won_last_100"
+    module, headline = "rookery.games.endgames.training", "won_last_100"
 
     def unready(self, game: Game) -> str | None:
         return None

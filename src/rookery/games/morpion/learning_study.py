@@ -18,8 +18,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rookery.games.morpion import MODELS
 from rookery.games.morpion.rules import RECORDS, Morpion
-from rookery.games.morpion.search import GRIDS, Campaign
+from rookery.games.morpion.search import Campaign
 from rookery.report import plots
 from rookery.report.study import Figure, Table
 from rookery.run import read_metrics
@@ -54,7 +55,7 @@ class Curve:
 
 def parts(size: str, seed: int, folder: Path, console: Console, nrpa: Campaign, command: str) -> tuple[Table, Figure]:
     """The table and the figure. `nrpa` is a campaign of NRPA on 5D made in this study, to compare with."""
-    shipped = json.loads((GRIDS / "5D.json").read_text())
+    shipped = json.loads((MODELS / "5D.json").read_text())
     fresh = {
         system: train_anew(system, minutes, seed, folder / f"{system}-small-seed-{seed}", console)
         for system, minutes in MINUTES[size].items()

@@ -37,7 +37,6 @@ from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
 Method = Literal["repair", "exchange", "nrpa", "beam-nrpa", "nmcs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-GRIDS = MODELS
 
 TEMPERATURES = {"5D": (0.4,), "5T": (1.0,), "4D": (0.3,), "4T": (0.6,)}
 """Temperatures at which `repair` anneals, by variant."""
@@ -97,7 +96,7 @@ def longest_from(state: MorpionState, seconds: float, seed: int = 0) -> list[int
 
 def shipped(variant: str) -> MorpionState:
     """The longest game of a variant that Rookery found itself and brings along."""
-    return read((GRIDS / f"{variant}.psol").read_text(encoding="utf-8"), variant)
+    return read((MODELS / f"{variant}.psol").read_text(encoding="utf-8"), variant)
 
 
 @dataclass(frozen=True)
