@@ -50,6 +50,16 @@ def test_perft_reads_positions_from_standard_input() -> None:
     assert [row["nodes"] for row in rows] == [9, 4]
 
 
+def test_explain_reads_positions_from_standard_input() -> None:
+    text = ".../.../... 1x1\n\n##./.../... 1x2\n"
+    arguments = ["explain", "tenten", "-", "--variant", "3x3-three", "--agent", "greedy"]
+    rows = [json.loads(line) for line in run(*arguments, "--json", stdin=text).stdout.splitlines()]
+    assert [row["position"] for row in rows] == [".../.../... 1x1", "##./.../... 1x2"]
+    assert all(row["action"] in row["values"] for row in rows)
+    said = run(*arguments, stdin=text).stdout.splitlines()
+    assert [line.partition(": ")[0] for line in said] == [row["position"] for row in rows]
+
+
 def test_show_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "board.svg"
     data = answer(capsys, "show", "solitaire-chess", "R.../..../..../P...", "--svg", str(file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -58,9 +59,19 @@ def test_commands_exist(line: str, capsys: pytest.CaptureFixture[str], monkeypat
         assert option in text, option
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/adding-a-game.md"])
-def test_the_code_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+SLOW = {"ntuple.md"}
+"""Pages whose code plays for minutes."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: str(page.name))
+def test_the_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    for block in blocks(ROOT / name, "python"):
-        exec(compile(block, name, "exec"), {})
+    for block in blocks(page, "python"):
+        if block.startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(block, {}, page.name, str(page), 0)
+            assert doctest.DocTestRunner().run(test).failed == 0
+        elif page.name in SLOW:
+            compile(block, page.name, "exec")
+        else:
+            exec(compile(block, page.name, "exec"), {})
