@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
-from rookery.cli.base import Answer, Command, Common, print_table
+from rookery.cli.base import Answer, Command, Common, print_table, progress
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import learners, load
@@ -85,18 +85,23 @@ def _command(words: list[str], game: Game, method: Method) -> Command:
     command = f"rookery train {shlex.join(words)}"
 
     def run(given: Any) -> Answer:
-        return _train(game, method, given, command)
+        return _train(words[0], game, method, given, command)
 
     run.__annotations__ = {"given": Annotated[options, tyro.conf.arg(name="")], "return": Answer}
     run.__doc__ = f"{method.about}\n\nThe run keeps a checkpoint: resume a stopped run with --resume."
     return run
 
 
-def _train(game: Game, method: Method, given: Any, command: str) -> Answer:
-    run = run_training(
-        game, method, out=given.out, seed=given.common.seed, resume=given.resume, settings=given.settings,
-        command=command,
-    )  # fmt: skip
+def _train(name: str, game: Game, method: Method, given: Any, command: str) -> Answer:
+    folder = given.out or default_folder(game, method.name)
+    try:
+        run = run_training(
+            game, method, out=folder, seed=given.common.seed, resume=given.resume, settings=given.settings,
+            command=command,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        progress().print(f"stopped; the same command with --resume continues the run in {folder}")
+        raise
     last = run.rows[-1] if run.rows else {}
     metrics = last | method.evaluate(game, run)
     data = {
@@ -107,7 +112,9 @@ def _train(game: Game, method: Method, given: Any, command: str) -> Answer:
     def show(console: Console) -> None:
         rows = [(name.replace("_", " "), value) for name, value in _flat(metrics) if name != "progress"]
         print_table(console, ("figure", "value"), rows)
-        console.print(f"The run is in {run.folder}. Play it with: rookery play {game.name} --agent {run.folder}")
+        variant = ["--variant", given.variant] if given.variant else []
+        play = shlex.join(["rookery", "play", name, *variant, "--agent", str(run.folder)])
+        console.print(f"The run is in {run.folder}. Play with it: {play}", soft_wrap=True)
 
     return Answer(data, show)
 
