@@ -115,6 +115,13 @@ def test_a_failed_study_does_not_take_the_others_down(
         (["perft", "tenten", "3", "--variant", "9x9"], "unknown variant '9x9' of tenten; known variants: 10x10"),
         (["perft", "tenten", "-1"], "the depth must be from 0 to 1000"),
         (["show", "tenten", "nonsense"], "expected 10 rows"),
+        (["perft", "tenten", "x"], "error parsing DEPTH: expected a whole number, not 'x'; see rookery perft --help"),
+        (["perft", "tenten"], "missing from rookery perft: DEPTH"),
+        (
+            ["train", "checkers", "td", "--alpha", "1"],
+            "unrecognized options: --alpha, 1; see rookery",
+        ),
+        (["solve", "tenten", "--objective", "luck"], "invalid choice 'luck' for argument '--objective'"),
         (["verify", "morpion", "no-such-file"], "No such file"),
         (["verify", "checkers", "record"], "there is no 'verify' for 'checkers'; known: morpion"),
         (["reproduce", "astrology"], "unknown study 'astrology'; known studies: overview"),

@@ -98,8 +98,9 @@ def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     output = capsys.readouterr()
     assert stop.value.code in (0, 1, 2, 130), arguments
     if stop.value.code == 2:
-        assert "Traceback" not in output.err
-        assert output.err.strip(), arguments
+        assert len(output.err.splitlines()) == 1, (arguments, output.err)
+        assert output.err.startswith("rookery: ")
+        assert "int()" not in output.err
 
 
 @pytest.mark.parametrize(("arguments", "verb"), CALLS, ids=lambda value: value if isinstance(value, str) else "")

@@ -7,8 +7,13 @@ dictionary `COMMANDS` from verbs to the game's own form of them.
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import importlib
+import io
+import itertools
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -120,11 +125,37 @@ def run(words: list[str]) -> Answer:
         if digits.isdecimal() and int(digits[:30]) >= 2**62:
             raise ValueError(f"numbers must be below 2^62, unlike {digits[:40]}")
     name, command, rest = _find(words)
-    import tyro
-
-    answer: Answer = tyro.cli(command, prog=f"rookery {name}", args=rest)
+    given, named = _arguments(name, command, rest)
+    answer = command(*given, **named)
     _print(answer, "--json" in rest)
     return answer
+
+
+def _arguments(name: str, command: Command, rest: list[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What the command is to be called with. What is wrong with the words becomes one sentence."""
+    import tyro
+
+    @functools.wraps(command)
+    def collect(*given: Any, **named: Any) -> Any:
+        return given, named
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            collected: tuple[tuple[Any, ...], dict[str, Any]] = tyro.cli(collect, prog=f"rookery {name}", args=rest)
+    except SystemExit as stop:
+        if not stop.code:
+            raise
+        # A title, the error and help, with lines between them: in a box, or in ASCII.
+        lines = [line.strip("│╭╮╰╯─ ") for line in said.getvalue().splitlines()]
+        groups = itertools.groupby(lines, key=lambda line: bool(line.strip("-")))
+        title, *others = [" ".join(group) for words, group in groups if words]
+        boxed = "╭" in said.getvalue()  # then the title stands in the line above the error
+        error = title.removeprefix(lines[0]).strip() if boxed else others[0]
+        error = re.sub(r"invalid literal for int\(\) with base 10:", "expected a whole number, not", error)
+        error = error.replace("could not convert string to float:", "expected a number, not").replace(" (required)", "")
+        _fail(f"{error[:1].lower()}{error[1:].rstrip('.')}; see rookery {name} --help")
+    return collected
 
 
 def _find(words: list[str]) -> tuple[str, Command, list[str]]:
