@@ -92,7 +92,7 @@ def test_king_against_king_as_published() -> None:
 @pytest.mark.slow
 def test_five_pieces_as_published() -> None:
     """148,688,232 placements (Schaeffer et al.)."""
-    counts = exact.Endgames(exact.generate(5)).counts()
+    counts = exact.Database(exact.generate(5)).counts()
     one_colour = sum(comb(28, men) * comb(32 - men, 5 - men) for men in range(6))
     five = {name: row for name, row in counts.items() if pieces_in(name) == 5}
     assert sum(sum(row[:3]) for row in five.values()) + 2 * one_colour == 148_688_232
