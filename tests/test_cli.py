@@ -102,8 +102,8 @@ def test_a_failed_study_does_not_take_the_others_down(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["fly"], "unknown command 'fly'; known: games"),
-        (["bset"], "unknown command 'bset'; known: games"),
+        (["fly"], "unknown command 'fly'; known commands: games"),
+        (["bset"], "unknown command 'bset'; known commands: games"),
         (["sovle", "checkers"], "unknown command 'sovle'; did you mean 'solve'?"),
         (["perft", "chess", "3"], "unknown game 'chess'"),
         (["perft", "checker", "3"], "unknown game 'checker'; did you mean 'checkers'?"),
@@ -123,7 +123,7 @@ def test_a_failed_study_does_not_take_the_others_down(
         ),
         (["solve", "tenten", "--objective", "luck"], "invalid choice 'luck' for argument '--objective'"),
         (["verify", "morpion", "no-such-file"], "No such file"),
-        (["verify", "checkers", "record"], "there is no 'verify' for 'checkers'; known: morpion"),
+        (["verify", "checkers", "record"], "there is no 'verify' for 'checkers'; known games: morpion"),
         (["reproduce", "astrology"], "unknown study 'astrology'; known studies: overview"),
     ],
 )

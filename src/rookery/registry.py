@@ -19,7 +19,6 @@ import importlib.util
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -153,11 +152,6 @@ def method(name: str, game: Game, kind: str = "method") -> Method:
 def learners(game: Game) -> dict[str, Method]:
     """The methods that can be trained on a game."""
     return {name: method for name, method in methods(game).items() if method.kind == "learn"}
-
-
-@dataclass(frozen=True)
-class _NoOptions:
-    """A class of a user's takes its settings as keywords."""
 
 
 class _AgentMethod(Method):

@@ -56,7 +56,9 @@ def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str 
     defaults = method.default_settings(game)
     if preset is not None:
         if preset not in method.presets:
-            raise ValueError(f"unknown preset {preset!r}{suggestion(preset, method.presets, 'presets')}")
+            raise ValueError(
+                f"unknown preset {preset!r} of {method.name}{suggestion(preset, method.presets, 'presets')}"
+            )
         defaults = method.presets[preset]
     return filled(method.Settings, given, defaults, method.name)
 

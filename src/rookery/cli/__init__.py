@@ -17,8 +17,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -162,10 +161,9 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     """The command's full name, its function, and the arguments."""
     verb, rest = words[0], words[1:]
     if verb not in names():
-        near = get_close_matches(verb, names(), 1)
-        _fail(
-            f"unknown command {verb!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names())}")
-        )
+        from rookery.method import suggestion
+
+        _fail(f"unknown command {verb!r}{suggestion(verb, names(), 'commands')}")
     forms = game_commands().get(verb, {})
     asks_help = not rest or rest[0] in ("-h", "--help")
     if verb == "train":
@@ -179,14 +177,11 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
         command = importlib.import_module(forms[rest[0]][0]).COMMANDS[verb]
         return f"{verb} {rest[0]}", command, rest[1:]
     if verb not in GENERIC:
-        _fail(f"there is no {verb!r} for {rest[0]!r}{_suggestion(rest[0], forms)}")
+        from rookery.method import suggestion
+
+        _fail(f"there is no {verb!r} for {rest[0]!r}{suggestion(rest[0], forms, 'games')}")
     module, function = GENERIC[verb]
     return verb, getattr(importlib.import_module(f"rookery.cli.{module}"), function), rest
-
-
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
 
 
 def _print(answer: Answer, as_json: bool) -> None:

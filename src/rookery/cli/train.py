@@ -15,7 +15,7 @@ from rookery.cli.base import Answer, Command, Common, print_table, progress
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import learners, load
-from rookery.training import default_folder, learner
+from rookery.training import default_folder, learner, settings_for
 from rookery.training import train as run_training
 
 
@@ -63,10 +63,7 @@ def _methods(game: Game, name: str) -> str:
 
 def _command(words: list[str], game: Game, method: Method) -> Command:
     presets = method.presets
-    preset = _option(words, "--preset")
-    if preset is not None and preset not in presets:
-        raise ValueError(f"unknown preset {preset!r} of {method.name}; known presets: {', '.join(presets) or 'none'}")
-    defaults = presets[preset] if preset else method.default_settings(game)
+    defaults = settings_for(game, method, {}, _option(words, "--preset"))
 
     def arg(kind: Any, text: str) -> Any:
         return Annotated[kind, tyro.conf.arg(help=text)]

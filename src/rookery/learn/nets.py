@@ -1,4 +1,4 @@
-"""Nets and optimizers as plain arrays, for checkpoints that a stopped run resumes from. Needs PyTorch.
+"""Nets and optimizers as plain arrays for checkpoints, and nets in safetensors files. Needs PyTorch.
 
 >>> import torch
 >>> layer, copy = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
@@ -10,11 +10,15 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
+import safetensors.torch
 import torch
 from torch import nn
+
+from rookery.files import replacing
 
 Part = nn.Module | torch.optim.Optimizer
 
@@ -46,3 +50,23 @@ def restore(saved: Mapping[str, npt.NDArray[Any]], **parts: Part) -> None:
             count = sum(len(group["params"]) for group in state["param_groups"])
             state["state"] = {number: found for number in range(count) if (found := under(f"{part}.{number}."))}
             thing.load_state_dict(state)
+
+
+def save_net(path: Path | str, net: nn.Module, kind: str, **metadata: str) -> None:
+    """Write a net with its kind and what else it takes to build it."""
+    tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
+    with replacing(path) as file:
+        file.write(safetensors.torch.save(tensors, {"kind": kind, **metadata}))
+
+
+def load_net(path: Path | str, kind: str) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """The tensors and the metadata that `save_net` wrote; a foreign or damaged file raises ValueError."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
+    if metadata.get("kind") != kind:
+        raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {kind!r}")
+    return tensors, metadata

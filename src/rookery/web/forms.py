@@ -7,11 +7,11 @@ files and programs. Methods are imported here, so this runs in a worker and not 
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rookery import user_code
 from rookery.game import Game
 from rookery.method import Method, Setting, settings_of, suggestion
 from rookery.registry import GAMES, learners
@@ -105,5 +105,5 @@ def _checked(given: Mapping[str, Any], settings: list[Setting]) -> Row:
 
 def _name(game: Game) -> str:
     """The game as a command names it: its file, if it is a user's."""
-    module = type(game).__module__
-    return f"{Path(str(sys.modules[module].__file__)).name}" if module.startswith("rookery_user_") else game.name
+    spec = user_code.spec_of(type(game))
+    return game.name if spec is None else Path(spec.rpartition(":")[0]).name

@@ -31,7 +31,7 @@ class Player:
 
     depth: int
     value: Any = None
-    """A learned evaluation; None for the ladder's: 100 a man, 130 a king."""
+    """A learned evaluation; None for the ladder's: 100 per man, 130 per king."""
     endgames: Any = None
     """Native solved endgames to look up in the search."""
 

@@ -24,16 +24,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.torch
 import torch
 from torch import nn
 from torch.nn import functional
 
 from rookery import _native
-from rookery.files import replacing, write_text
+from rookery.files import write_text
 from rookery.games.morpion.rules import STEPS, Morpion
 from rookery.games.morpion.zero import progress
+from rookery.learn import nets
 from rookery.method import check_at_least
 from rookery.run import Row, Run, duration, settings_from
 
@@ -339,21 +338,12 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
 
 def save_model(path: Path | str, net: Net, settings: Settings) -> None:
     """Write the net with what it takes to build it."""
-    tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
-    with replacing(path) as file:
-        file.write(safetensors.torch.save(tensors, {"kind": KIND, "settings": json.dumps(asdict(settings))}))
+    nets.save_net(path, net, KIND, settings=json.dumps(asdict(settings)))
 
 
 def load_model(path: Path | str) -> Player:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
-    try:
-        with safetensors.safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
-    if metadata.get("kind") != KIND:
-        raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {KIND!r}")
+    tensors, metadata = nets.load_net(path, KIND)
     player = Player(settings_from(Settings, json.loads(metadata["settings"])), torch.device("cpu"))
     player.net.load_state_dict(tensors)
     return player

@@ -31,8 +31,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors
-import safetensors.torch
 import torch
 from torch import nn
 from torch.nn import functional
@@ -571,23 +569,13 @@ def record(game: Morpion, moves: list[int]) -> str:
 
 
 def save_model(path: Path | str, net: Net, settings: Settings, row: Info) -> None:
-    """The net that plays, with what it takes to build and judge it."""
-    metadata = {"kind": KIND, "settings": json.dumps(asdict(settings)), "metrics": json.dumps(row)}
-    tensors = {name: tensor.cpu().contiguous() for name, tensor in net.state_dict().items()}
-    with replacing(path) as file:
-        file.write(safetensors.torch.save(tensors, metadata))
+    """Write the net that plays with what it takes to build and judge it."""
+    nets.save_net(path, net, KIND, settings=json.dumps(asdict(settings)), metrics=json.dumps(row))
 
 
 def load_model(path: Path | str, device: torch.device | None = None) -> tuple[Net, Settings, Info]:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
-    try:
-        with safetensors.safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
-    if metadata.get("kind") != KIND:
-        raise ValueError(f"{path} holds {metadata.get('kind')!r}, not {KIND!r}")
+    tensors, metadata = nets.load_net(path, KIND)
     settings: Settings = settings_from(Settings, json.loads(metadata["settings"]))
     net = Net(settings)
     net.load_state_dict(tensors)

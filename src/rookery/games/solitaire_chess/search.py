@@ -33,7 +33,7 @@ class Found:
     moves: list[int] | None
     """The captures that leave one piece; None if there are none, or if the search gave up."""
     states: int
-    """Positions entered, the first one included. A search that never went wrong enters one a piece."""
+    """Positions entered, the first one included. A search that never went wrong enters one per piece."""
     finished: bool
     """Whether the answer is certain; False if the search gave up at its limit."""
     tree: list[tuple[int, int]]

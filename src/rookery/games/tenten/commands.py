@@ -27,7 +27,7 @@ def solve(
 
     Example: rookery solve tenten --size 4 --pieces seven --objective r1 --discount 0.8
 
-    A table of one number a board is made: 2^25 of them for 5x5, a quarter of a gigabyte for survival, about a minute;
+    A table of one number per board is made: 2^25 of them for 5x5, a quarter of a gigabyte for survival, about a minute;
     2^30 for 5x6, four gigabytes.
 
     Args:
