@@ -147,6 +147,14 @@ def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixtur
     assert "--json" in capsys.readouterr().out
 
 
+def test_training_lists_the_methods_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    for game, expected in (("checkers", "rookery train checkers td"), ("examples.tic_tac_toe:TicTacToe", "  none")):
+        with pytest.raises(SystemExit) as stop:
+            main(["train", game, "--help"])
+        assert stop.value.code == 0
+        assert expected in capsys.readouterr().out
+
+
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     for flag in ("--help", "--version"):
         with pytest.raises(SystemExit) as stop:
