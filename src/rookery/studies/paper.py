@@ -69,7 +69,7 @@ def _code(text: str) -> str:
 
 
 def paper_of(package: str) -> Paper | None:
-    """The paper of a game's package such as "solitaire_chess"; None if it has none."""
+    """The paper of a game's package; None if it has none."""
     if not (Path(__file__).parent.parent / "games" / package / "paper.py").exists():
         return None
     paper: Paper = importlib.import_module(f"rookery.games.{package}.paper").PAPER
