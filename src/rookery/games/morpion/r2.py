@@ -146,6 +146,8 @@ class Player:
     def __init__(self, settings: Settings, device: torch.device) -> None:
         self.game = Morpion(board=settings.board)
         self.net = Net(settings).to(device)
+        if device.type == "cuda":
+            self.net = self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.device = device
         side, length = settings.board, self.game.length
         action = np.arange(self.game.num_actions)
