@@ -51,6 +51,8 @@ from rookery.report.study import Figure, Result, Table
 from rookery.statistics import bootstrap_interval
 from rookery.studies.sizes import Size
 
+QUICK = Plan(starts=1, runs=1, matches=20)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -290,7 +292,7 @@ def figures(cells: Cells) -> list[Figure]:
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     """Learn against Stockfish and make the paper's tables."""
     begin = time.perf_counter()
-    plan, minutes = (Plan(1, 1, 20), 2.0) if size.name == "quick" else (Plan(), float("inf"))
+    plan, minutes = (QUICK, 2.0) if size.name == "quick" else (Plan(), float("inf"))
     command = f"rookery reproduce endgames-stockfish{size.flag} --seed {seed}"
     grid = Grid(folder, plan, seed)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
