@@ -455,9 +455,10 @@ def save_model(path: Path | str, net: Net, settings: Settings) -> None:
     nets.save_net(path, net, KIND, settings=json.dumps(asdict(settings)))
 
 
-def load_model(path: Path | str) -> Player:
+def load_model(path: Path | str) -> tuple[Player, Settings]:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
     tensors, metadata = nets.load_net(path, KIND)
-    player = Player(settings_from(Settings, json.loads(metadata["settings"])), torch.device("cpu"))
+    settings = settings_from(Settings, json.loads(metadata["settings"]))
+    player = Player(settings, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     player.net.load_state_dict(tensors)
-    return player
+    return player, settings
