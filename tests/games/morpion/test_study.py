@@ -9,6 +9,7 @@ from rich.console import Console
 from rookery.games.morpion import study
 from rookery.games.morpion.rules import verify
 from rookery.games.morpion.search import METHODS
+from rookery.registry import load
 from rookery.studies import SIZES
 
 
@@ -20,10 +21,30 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> study.Plan:
     return plan
 
 
+def test_the_example_of_moves_has_the_cases_of_figure_7_1() -> None:
+    """Moves 1 to 4 are legal, the fourth crosses another line, and the fifth is legal for 5T but not for 5D."""
+    touching, disjoint = load("morpion", "5T").initial_state(), load("morpion", "5D").initial_state()
+    *four, fifth = study.EXAMPLE
+    lines = []
+    for text in four:
+        action = disjoint.parse_action(text)
+        lines.append((disjoint.game.move(action).direction, set(disjoint.preview_cells(action))))
+        disjoint.apply(action)
+        touching.apply(touching.parse_action(text))
+    (direction, third), (other, fourth) = lines[2:]
+    assert direction != other
+    assert len(third & fourth) == 1, "they cross"
+    with pytest.raises(ValueError, match="not legal"):
+        disjoint.parse_action(fifth)
+    assert touching.parse_action(fifth) in touching.legal_actions()
+
+
 def test_the_study(tiny: study.Plan, tmp_path: Path) -> None:
     console = Console(file=io.StringIO())
     result = study.run(SIZES["quick"], 5, tmp_path, console)
-    longest, levels, methods, _ = result.tables
+    longest, levels, methods, _, full_size = result.tables
+    assert full_size.rows[0][5] == "67"  # the paper's best
+    assert [row[0] for row in full_size.rows[1:]] == ["22", "20", "16"]
     by_variant = {row[0]: row for row in longest.rows}
     assert list(by_variant) == ["5D", "5T", "4D", "4T"]
     assert by_variant["5D"][1] == "67"  # the paper's best
