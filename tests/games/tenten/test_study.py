@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from rookery.games.tenten.boards import Boards
 from rookery.games.tenten.exact import solve
 from rookery.games.tenten.rules import TenTen
-from rookery.games.tenten.study import Boards, Study
+from rookery.games.tenten.study import Study
 from rookery.studies import SIZES
 
 
