@@ -11,10 +11,11 @@ from rich.console import Console
 
 from rookery import _native
 from rookery.games.tenten.boards import Boards
-from rookery.games.tenten.exact import solve
+from rookery.games.tenten.exact import endless, solve
 from rookery.games.tenten.rules import TenTen
 from rookery.games.tenten.study import GREEDY, LEARNED, LSPI, VALUE_ITERATION, WEIGHTS, Study, _extremes
 from rookery.games.tenten.survival import Survival
+from rookery.registry import load as load_game
 from rookery.studies import SIZES
 from tests.games.tenten.oracle_values import Mdp
 
@@ -53,6 +54,16 @@ def test_greedy_play_and_its_exact_mean(tmp_path: Path) -> None:
         least, greatest = (float(number) for number in of_all.replace(",", "").split(" to "))
         assert least < shortest < longest < greatest
         assert " to " in extremes
+
+
+@pytest.mark.parametrize(
+    ("variant", "states"), [("3x3-three", 1536), ("3x3-seven", 3584), ("4x4-three", 196_608), ("4x4-seven", 458_752)]
+)
+def test_the_papers_four_games_are_variants(variant: str, states: int) -> None:
+    game = load_game("tenten", variant)
+    assert isinstance(game, TenTen)
+    assert 2 ** (game.rows * game.columns) * len(game.weights) == states
+    assert endless(game) == (len(game.weights) == 3), "games with three pieces can be survived for ever"
 
 
 def test_edges_of_the_paper(tmp_path: Path) -> None:
