@@ -65,15 +65,18 @@ static auto play_to_python(const E& evaluation, const PlayStyle& style, std::int
         call.control, [&] { return play_games(evaluation, style, games, seed, max_rounds, threads, call.control); });
     std::vector<std::int64_t> rounds, hands, scores;
     std::vector<std::uint8_t> ended;
+    std::vector<std::int32_t> fatal;
     for (const auto& record : records) {
         rounds.push_back(record.rounds);
         hands.push_back(record.hands);
         scores.push_back(record.score);
         ended.push_back(record.ended);
+        fatal.push_back(record.fatal);
     }
     const std::size_t n = records.size();
     return std::make_tuple(to_numpy(std::move(rounds), {n}), to_numpy(std::move(hands), {n}),
-                          to_numpy(std::move(scores), {n}), to_numpy(std::move(ended), {n}));
+                          to_numpy(std::move(scores), {n}), to_numpy(std::move(ended), {n}),
+                          to_numpy(std::move(fatal), {n}));
 }
 
 static void bind_paper(nb::module_& m) {

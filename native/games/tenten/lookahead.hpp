@@ -166,6 +166,7 @@ struct PlayStyle {
 struct GameRecord {
     std::int64_t rounds = 0, hands = 0, score = 0;
     bool ended = false;  // false: stopped at the limit of rounds
+    int fatal = -1;      // the piece that did not fit; -1: stopped at the limit, or a hand of several pieces
 };
 
 template <class E>
@@ -183,7 +184,10 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
             const int piece = rules.draw(rng);
             Placement best{};
             record.ended = !decide(evaluation, style.width, style.margin, board, piece, best);
-            if (record.ended) break;
+            if (record.ended) {
+                record.fatal = piece;
+                break;
+            }
             board = best.board;
             count(piece, best.lines);
             ++record.hands;

@@ -308,6 +308,43 @@ def test_lspi_learns(tmp_path: Path) -> None:
     assert learned.deaths == 100
 
 
+def test_lspi_stops_when_the_weights_have_converged(tmp_path: Path) -> None:
+    game = TenTen(4, 4, "seven")
+    settings = lspi.Settings(reward=1, discount=0.8, tolerance=0.2, updates=60, turns=5)
+    weights, rows = [np.zeros(21)], []
+    for row in training(game, "lspi", settings, tmp_path / "run", seed=3):
+        weights.append(lspi.load(tmp_path / "run" / "model.npz", game).weights)
+        rows.append(row)
+    for update, row in enumerate(rows, 1):
+        # In the second half of the run, how far is any weight vector from the last one?
+        distances = [math.dist(old, weights[update]) for old in weights[update // 2 : update + 1]]
+        assert row["drift"] == pytest.approx(max(distances) / math.hypot(*weights[update]))
+    assert 1 < len(rows) < 60
+    assert rows[-1]["drift"] < 0.2 <= min(row["drift"] for row in rows[:-1])
+    assert rows[-1]["progress"] == 1
+    assert trained(game, "lspi", settings, tmp_path / "run", seed=3, resume=True) == []
+    closer = dataclasses.replace(settings, tolerance=0.0, updates=len(rows) + 2)
+    assert len(trained(game, "lspi", closer, tmp_path / "run", seed=3, resume=True)) == 2
+    for name, value in [("discount", 1.1), ("discount", -0.1), ("tolerance", -1.0)]:
+        with pytest.raises(ValueError, match=f"{name} must be at"):
+            lspi.Settings(**{name: value})
+
+
+def test_the_piece_that_ends_a_game() -> None:
+    # The square always fits and clears the board; the lines never fit, one of them comes three times as often.
+    game = TenTen(2, 2, {"2x2": 6, "1x3": 1, "3x1": 3})
+    network = ntuple.NTuple(game, ntuple.Settings())
+    played = network.play(4000, seed=9, max_rounds=5)
+    assert set(played.fatal[played.ended]) == {1, 2}
+    assert set(played.fatal[~played.ended]) == {-1}
+    fatal = played.fatal[played.ended]
+    assert (fatal == 2).mean() == pytest.approx(3 / 4, abs=4 * (3 / 16 / len(fatal)) ** 0.5)
+    other = lspi.Lspi(game, lspi.Settings()).play(50, seed=9)
+    assert set(other.fatal) <= {1, 2}
+    hands = ntuple.NTuple(TenTen(2, 2, {"2x2": 9, "1x3": 1}, hand=3), ntuple.Settings()).play(20, seed=9)
+    assert set(hands.fatal) == {-1}
+
+
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     game = TenTen(4, 4, "seven")
     path = tmp_path / "model.npz"

@@ -79,8 +79,8 @@ class Linear:
         self.features = _native.tenten.HandFeatures(game.rules)
 
     def play(self, games: int, seed: int, max_rounds: int = 10_000_000, threads: int = 0) -> Survival:
-        rounds, _, scores, ended = self.features.play(self.weights, games, seed, max_rounds, threads)
-        return Survival(rounds, ended.astype(bool), scores)
+        rounds, _, scores, ended, fatal = self.features.play(self.weights, games, seed, max_rounds, threads)
+        return Survival(rounds, ended.astype(bool), scores, fatal)
 
     def feature_vectors(self, board: tuple[int, int], piece: int, cells: Any, boards: Any) -> npt.NDArray[np.float64]:
         """The features of the boards after placements of a piece, `[placements, features]`."""

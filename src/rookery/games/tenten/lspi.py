@@ -8,6 +8,10 @@ The value of a placement is a weighted sum of 21 features (Table 1 of the paper;
 where (s', a') is the next placement of the same game; the last one has no next, and the penalty for its reward. After
 every 20 games ("turns") the weights become the solution of A w = b. A and b are never reset.
 
+The paper repeats that until the weights converge and does not say how it tells. A and b only grow, so the n-th update
+moves the weights by about 1/n of what it would do alone, and a small last step says little. Here the weights have
+converged when they have stayed within `tolerance` of where they are now for the whole second half of the run.
+
 A is singular whatever is played: filled and blank cells add up to a constant, which is the bias. So the equations are
 solved by least squares: of all solutions, the one of least norm, with the features on one scale.
 
@@ -76,8 +80,11 @@ class Settings:
     """Reward of a placement after which the next piece does not fit."""
     turns: int = 20
     """Games between two updates of the weights."""
-    updates: int = duration(50)
-    """Updates of the weights."""
+    tolerance: float = duration(0.01)
+    """Stop when the weights of the second half of the run all lie this close to the last ones, relative to their
+    norm."""
+    updates: int = duration(1000)
+    """Stop after this many updates of the weights even if they have not converged."""
     max_rounds: int = 100_000
     """A game longer than this is stopped."""
     threads: int = duration(0)
@@ -85,6 +92,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "turns", "updates", "max_rounds")
+        check_at_least(self, 0, "discount", "tolerance")
+        if self.discount > 1:
+            raise ValueError(f"discount must be at most 1 and is {self.discount}")
 
 
 class Lspi:
@@ -98,8 +108,8 @@ class Lspi:
         self.weights: Weights = np.zeros(len(FEATURES)) if weights is None else weights
 
     def play(self, games: int, seed: int, max_rounds: int = 10_000_000, threads: int = 0) -> Survival:
-        rounds, _, scores, ended = self.features.play(self.weights, games, seed, max_rounds, threads)
-        return Survival(rounds, ended.astype(bool), scores)
+        rounds, _, scores, ended, fatal = self.features.play(self.weights, games, seed, max_rounds, threads)
+        return Survival(rounds, ended.astype(bool), scores, fatal)
 
     def feature_vectors(self, board: tuple[int, int], piece: int, cells: Any, boards: Any) -> Weights:
         """The features of placements of a piece, `[placements, features]`."""
@@ -124,25 +134,40 @@ def solve(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> Weights:
     return np.asarray(solution * scale)
 
 
+def drift(history: npt.NDArray[np.float64]) -> float:
+    """The greatest distance of weights in the second half of `history`, `[updates + 1, features]`, from the last ones,
+    relative to their norm.
+
+    >>> drift(np.array([[0.0, 0], [9, 9], [3, 5], [3, 4]]))  # after three updates the second half begins with the first
+    1.5620499351813308
+    """
+    half = history[(len(history) - 1) // 2 :]
+    return float(np.linalg.norm(half - half[-1], axis=1).max() / np.linalg.norm(half[-1]))
+
+
 def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
     """Play and learn; yields a row of metrics after every update."""
     lspi = Lspi(game, settings)
     size = len(FEATURES)
-    a, b = np.zeros((size, size)), np.zeros(size)
+    a, b, history = np.zeros((size, size)), np.zeros(size), np.zeros((1, size))
     if (saved := run.restore()) is not None:
-        a, b, lspi.weights = saved["a"], saved["b"], saved["weights"]
+        a, b, history = saved["a"], saved["b"], saved["history"]
     for update in range(len(run.rows), settings.updates):
+        if run.rows and run.rows[-1]["drift"] < settings.tolerance:
+            return
+        lspi.weights = history[-1]
         more_a, more_b, rounds = lspi.features.sample(
             lspi.weights, settings.discount, settings.penalty, settings.turns, run.seed, update * settings.turns,
             settings.max_rounds, settings.threads,
         )  # fmt: skip
         a, b = a + more_a, b + more_b
-        old, lspi.weights = lspi.weights, solve(a, b)
-        change = float(np.linalg.norm(lspi.weights - old) / np.linalg.norm(lspi.weights))
+        lspi.weights = solve(a, b)
+        history = np.vstack([history, lspi.weights])
+        moved = drift(history)
         row = {
-            "update": update + 1, "mean_rounds": float(rounds.mean()), "change": change,
-            "progress": (update + 1) / settings.updates,
+            "update": update + 1, "mean_rounds": float(rounds.mean()), "drift": moved,
+            "progress": 1.0 if moved < settings.tolerance else (update + 1) / settings.updates,
         }  # fmt: skip
-        run.save(row, {"a": a, "b": b, "weights": lspi.weights})
+        run.save(row, {"a": a, "b": b, "history": history})
         lspi.save(run.folder / "model.npz")
         yield row

@@ -111,11 +111,11 @@ class NTuple:
         Where a hand has several pieces, a beam search of width `narrow` plans all of them, and one of width `wide` if
         the plan's value is below `comfort`; lengths are then hands and not rounds.
         """
-        rounds, hands, scores, ended = self.features.play(
+        rounds, hands, scores, ended, fatal = self.features.play(
             self.weights, self.settings.discount, games, seed, max_rounds, look_ahead, margin, narrow, wide,
             comfort, threads,
         )  # fmt: skip
-        return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores)
+        return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores, fatal)
 
     def save(self, path: Path | str, **info: Any) -> None:
         """Weights go into the file as 16-bit numbers."""

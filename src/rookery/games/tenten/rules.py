@@ -79,6 +79,7 @@ class TenTen(NativeGame):
             "10x10-no-3x3": {"pieces": "no-3x3"},
             "3x3-three": {"rows": 3, "columns": 3, "pieces": "three"},
             "3x3-seven": {"rows": 3, "columns": 3, "pieces": "seven"},
+            "4x4-three": {"rows": 4, "columns": 4, "pieces": "three"},
             "4x4-seven": {"rows": 4, "columns": 4, "pieces": "seven"},
             "5x5-full": {"rows": 5, "columns": 5, "pieces": "full"},
         }

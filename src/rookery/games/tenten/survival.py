@@ -20,6 +20,8 @@ class Survival:
     """Rounds (or hands) of every game, `[games]`."""
     ended: npt.NDArray[np.bool_]
     scores: npt.NDArray[np.int64]
+    fatal: npt.NDArray[np.int32]
+    """The piece that did not fit, `[games]`; -1 for a game stopped at a limit, or with several pieces in the hand."""
 
     @property
     def deaths(self) -> int:
