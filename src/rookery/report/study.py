@@ -63,6 +63,8 @@ class Result:
     seconds: float = 0.0
     error: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    paper: str = ""
+    """HTML that says, item by item, how the study differs from its paper."""
 
     def data(self) -> dict[str, Any]:
         """The result as JSON values, every table as columns and rows."""
@@ -81,7 +83,7 @@ class Result:
         tables = "".join(table.html() for table in self.tables)
         footer = f"<p class='note'>Seed {self.seed}, {self.seconds:.1f} s.</p>"
         head = f"<h2>{escape(self.title)}</h2>{failure}"
-        return f"<section id='{escape(self.name)}'>{head}{tables}{boards}{footer}</section>"
+        return f"<section id='{escape(self.name)}'>{head}{tables}{boards}{self.paper}{footer}</section>"
 
     def show(self, console: Console) -> None:
         """Print every table with its note as a paragraph below it."""

@@ -8,6 +8,7 @@ file `study_NAME.py` there is another one, called `GAME-NAME`, that runs only wh
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +16,7 @@ from rich.console import Console
 from rookery.method import suggestion
 from rookery.progress import console as progress_console
 from rookery.report.study import Result
+from rookery.studies.paper import paper_of
 from rookery.studies.sizes import SIZES, Size
 
 _GAMES = Path(__file__).parent.parent / "games"
@@ -38,12 +40,13 @@ def run_study(name: str, size: Size, seed: int, folder: Path, console: Console) 
     """Run one study; ValueError if it is unknown."""
     if name not in all_studies():
         raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
-    module = "rookery.studies.overview"
+    module, paper = "rookery.studies.overview", None
     for file in _GAMES.glob("*/study*.py"):
         if _name(file) == name:
             module = f"rookery.games.{file.parent.name}.{file.stem}"
+            paper = paper_of(file.parent.name)
     result: Result = importlib.import_module(module).run(size, seed, folder, console)
-    return result
+    return replace(result, paper=paper.html() if paper else "")
 
 
 def study(name: str, size: str = "default", seed: int = 0, out: Path | str = "reports") -> Result:
