@@ -19,7 +19,9 @@ from rookery.statistics import wilson_interval
 QTable = dict[bytes, dict[int, float]]
 
 
-def learn(game: Game, games: int, seed: int, alpha: float = 0.5, epsilon: float = 0.5) -> tuple[QTable, PriorStateVoting]:
+def learn(
+    game: Game, games: int, seed: int, alpha: float = 0.5, epsilon: float = 0.5
+) -> tuple[QTable, PriorStateVoting]:
     """Q-learning by self-play: after a game, walk back through each player's moves. Returns the table and its votes."""
     rng = random.Random(seed)
     table: QTable = {}

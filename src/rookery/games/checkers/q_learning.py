@@ -225,9 +225,7 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
     """Train in parts. A stopped training resumes from its last checkpoint and ends with the same table."""
     saved = run.restore()
     table = (
-        QTable(rule=settings.rule)
-        if saved is None
-        else QTable.from_arrays(saved, run.checkpoint_path, settings.rule)
+        QTable(rule=settings.rule) if saved is None else QTable.from_arrays(saved, run.checkpoint_path, settings.rule)
     )
     done = run.rows[-1]["games"] if run.rows else 0
     part = max(1000, settings.games // 100)
