@@ -6,8 +6,8 @@ through from the last to the first (the paper's Algorithm 1):
 
     q += alpha * (reward + discount * best value of the player's next position - q)
 
-with reward +1 at each move of the winner, -1 at each of the loser, 0 in a drawn game, which the paper's Algorithm 1 does
-not know. A position enters the table with zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
+with reward +1 at each move of the winner, -1 at each of the loser, and 0 in a drawn game, which Algorithm 1 does not
+know. A position enters the table with zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
 
 The program that the author published differs from his text; `Settings(rule="program")` learns as it does.
 
@@ -118,7 +118,7 @@ class Vote:
 
 
 class QTable:
-    """Values of actions by position. A table of the rule "program" also plays and votes as the author's program does."""
+    """Values of actions by position. One of the rule "program" plays and votes as the author's program does."""
 
     def __init__(self, table: Any = None, rule: Rule = "paper") -> None:
         self.native = native.QTable() if table is None else table

@@ -146,15 +146,15 @@ class Study:
         )
         if rules == "with draws":
             note += (
-                "Draws by the third repetition and by 100 plies without a capture, worth 0 in training. The paper's wins are "
-                "those of its author's program, which differs from its text (see below). The author's keep-training had the "
-                "sign of its reward inverted when it played White, which explains how poor it is in the paper."
+                "Draws by the third repetition and by 100 plies without a capture, worth 0 in training. The paper's "
+                "wins are those of its author's program, which differs from its text (see below). Its keep-training "
+                "had the sign of its reward inverted when it played White, which explains how poor it is in the paper."
             )
         else:
             note += (
                 "Games go on until one colour wins, in training and in play, as in Algorithm 1; only one that goes on "
-                "for 100,000 plies without a capture is called drawn. The paper's wins are those of its author's program, "
-                "which differs from its text (see below)."
+                "for 100,000 plies without a capture is called drawn. The paper's wins are those of its author's "
+                "program, which differs from its text (see below)."
             )
         return Table(f"Figure 4: wins against random, {rules}", columns, rows, self.command, note)
 
@@ -186,9 +186,9 @@ class Study:
         ]  # fmt: skip
         note = (
             "Mean and standard deviation over the games, in CPU time of one core; the paper's are wall time. Its other "
-            "two take 0.002 s and about 1.5 s per game; its program trained 204 games per second. Votes are summed up once, by pattern of action and by cell, so that a move costs "
-            "the same whatever the size of the table. A PSV move is the time of whole games over the moves in unknown "
-            "positions."
+            "two take 0.002 s and about 1.5 s per game; its program trained 204 games per second. Votes are "
+            "summed up once, by pattern of action and by cell, so that a move costs the same whatever the size of the "
+            "table. A PSV move is the time of whole games over the moves in unknown positions."
         )
         return Table("Figure 5: time per game", columns, rows, self.command, note)
 
@@ -254,11 +254,12 @@ class Study:
         ]  # fmt: skip
         note = (
             "The paper's figures come from a program that differs from its Algorithms 1 and 2. It walks through a game "
-            "forwards, takes the best value of the position before for that of the next one, never below 0, and carries "
-            "it from Black's last move to White's first; it plays the first of equal moves; its discount in game i of n "
-            "is 0.1 + 0.9 (i + 1) / n, where ours is 0.1 + 0.9 i / (n - 1); and it shifts a board the wrong way when it "
-            "counts matching cells. `--preset author` does all of this. Not remade: captures that it ends too early "
-            "when a third jump does not branch, and the sign that keep-training gets wrong for White. Until one wins; "
+            "forwards, takes the best value of the position before for that of the next one, never below 0, and "
+            "carries it from Black's last move to White's first; it plays the first of equal moves; its discount in "
+            "game i of n, counted from 0, is 0.1 + 0.9 (i + 1) / n, where ours is 0.1 + 0.9 i / (n - 1); and it shifts "
+            "a board the wrong way when it counts matching cells. `--preset author` does all of this. Not remade: "
+            "captures that it ends too early when a third jump does not branch, and the sign that keep-training gets "
+            "wrong for White. Until one wins; "
             f'shares won of {self.plan.games} games with 95% intervals; "again" is the mean and range of '
             f"{self.plan.trainings} further trainings."
         )
