@@ -74,7 +74,7 @@ def points_against_random(
 
 def main(name: str = "examples/tic_tac_toe.py", material: str = "") -> None:
     game = rookery.load(name, material=material) if material else rookery.load(name)
-    sides, levels, games = ((0,), (1000, 4000), 200) if material else ((0, 1), (5, 20, 80), 1000)
+    sides, levels, games = ((0,), (300, 1000), 100) if material else ((0, 1), (5, 20, 80), 1000)
     for trained in levels:
         table, voting = learn(game, trained, seed=1)
         print(f"{trained} games, {len(table)} positions learned; share of points against random with 95% intervals:")

@@ -23,6 +23,7 @@ import torch
 from torch.nn import functional
 
 from rookery import _native
+from rookery.games.solitaire_chess import dqn
 from rookery.games.solitaire_chess.dqn import MODEL, Boards, Graphs, Memory, Net, bit, save_net
 from rookery.games.solitaire_chess.ranker import may_learn_from
 from rookery.games.solitaire_chess.rules import KINDS, SolitaireChess
@@ -135,7 +136,7 @@ def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
     """
     torch.set_num_threads(settings.threads)
     torch.manual_seed(run.seed)
-    net = Net(settings)
+    net = Net(dqn.Settings(width=settings.width, heads=settings.heads, layers=settings.layers))
     optimizer = torch.optim.Adam(net.parameters(), lr=settings.learning_rate)
     memory = Memory(settings.memory, game.rows * game.columns)
     if (saved := run.restore()) is not None:

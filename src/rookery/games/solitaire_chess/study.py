@@ -186,7 +186,8 @@ def _published(file: Path, game: SolitaireChess, rankers: Mapping[str, Order], c
 def _tie(game: SolitaireChess, rankers: Mapping[str, Order], command: str) -> Table:
     """The paper's Figure 5."""
     state = game.parse_state(TIED_PUZZLE)
-    orders: dict[str, Order] = {"the paper's backtracking": "paper"} | {f"{n} ranking": r for n, r in rankers.items()}
+    orders: dict[str, Order] = {"the paper's backtracking": "paper"}
+    orders |= {f"{name} ranking": ranker for name, ranker in rankers.items()}
     rows = []
     for name, order in orders.items():
         look_ahead = not name.startswith("paper-dqn")
