@@ -4,7 +4,7 @@ Every learned position in which an equivalent action was possible votes with wha
 the better the two boards match when one action is laid upon the other. What an action looks like on the board is its
 `View`: the contents of all cells, the cell that is laid upon another (`anchor`), and a pattern that is the same for
 equivalent actions. `grid_view` makes it from the observation and the cells of an action, so that a game has nothing to
-add; a game that knows better writes its own, as checkers does. `examples/prior_state_voting.py` plays with it.
+add; one that knows better writes its own. `examples/prior_state_voting.py` plays with it.
 
 This is the method as the paper has it, one vote after the other. A game may have a faster one that gives the
 same scores.
@@ -67,12 +67,6 @@ def grid_view(state: State, action: int) -> View:
     What is on a cell is which observation planes are not 0 there. The cells that `action_cells` names must be numbered
     row by row on the observation's grid; an action without cells is taken for the number of a cell if there are as many
     actions as cells. ValueError if neither holds.
-
-    >>> from rookery.games.endgames.rules import Endgames
-    >>> state = Endgames("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
-    >>> view = grid_view(state, state.parse_action("Qb2#"))
-    >>> view.anchor, view.pattern[:2]  # the queen starts in row 6, column 7, and moves six columns to the left
-    ((6, 7), (0, ((0, -6),)))
     """
     planes = state.observation()
     if planes.ndim != 3:
