@@ -320,11 +320,14 @@ void bind_puct(nb::module_& m) {
     nb::class_<Forest> forest(m, "Puct");
     forest.def(
         "__init__",
-        [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold) {
+        [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold, double tie,
+           bool untried_mean) {
             if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
-            new (self) Forest{start.game, PuctForest<S>(start.state, games, {exploration, threshold})};
+            new (self) Forest{start.game, PuctForest<S>(start.state, games, {exploration, threshold, tie, untried_mean})};
         },
-        "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0);
+        "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0, "tie"_a = 0.0, "untried_mean"_a = true,
+        "In a game of one player a score above `threshold` is worth +1, below -1, on it `tie`. A move not tried yet is "
+        "worth the mean over the moves tried, or 0 without `untried_mean`.");
     forest.def(
         "find_leaves",
         [](Forest& self, std::int64_t simulations, int walks, int threads) {
@@ -361,6 +364,7 @@ void bind_puct(nb::module_& m) {
             self.forest.apply(tree, action);
         },
         "tree"_a, "action"_a, "Play a move; what was found below it stays.");
+    forest.def("__len__", [](const Forest& self) { return self.forest.trees().size(); });
     forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
                "tree"_a);
     forest.def("over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },

@@ -15,8 +15,11 @@ namespace rookery {
 
 struct PuctSettings {
     double exploration = 1.0;
-    // Games of one player have scores, not results: a game above this score is worth +1, below -1, equal 0.
+    // Games of one player have scores, not results: a game above this score is worth +1, below -1, equal `tie`.
     double threshold = 0.0;
+    double tie = 0.0;
+    // A move not tried yet is worth the mean over the moves tried; without this, 0.
+    bool untried_mean = true;
 };
 
 template <GameState S>
@@ -136,7 +139,6 @@ private:
         if (tree_[0].player == kChance) throw std::invalid_argument("PUCT is for games without chance");
     }
 
-    // A move not tried yet is worth what its parent is worth, which is the mean over the moves tried.
     std::int32_t pick(std::int32_t index) const {
         const Node& node = tree_[index];
         double visits = 0, total = 0;
@@ -144,7 +146,7 @@ private:
             visits += static_cast<double>(tree_[i].visits + tree_[i].walking);
             total += tree_[i].total - tree_[i].walking;
         }
-        const double untried = visits > 0 ? total / visits : 0.0;
+        const double untried = settings_.untried_mean && visits > 0 ? total / visits : 0.0;
         const double bonus = settings_.exploration * std::sqrt(std::max(1.0, visits));
         std::int32_t best = node.first_child;
         double best_score = -std::numeric_limits<double>::infinity();
@@ -167,7 +169,7 @@ private:
                 for (std::size_t i = 1; i < path.size(); ++i) best_game_.push_back(tree_[path[i]].action);
             }
             const double over = result[0] - settings_.threshold;
-            back_up(path, 0, over > 0 ? 1 : over < 0 ? -1 : 0);
+            back_up(path, 0, over > 0 ? 1 : over < 0 ? -1 : settings_.tie);
         } else {
             back_up(path, 0, result[0]);
         }

@@ -139,6 +139,21 @@ ROOKERY_BIND(endgames, 2) {
         "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "first_run"_a, "runs"_a, "seed"_a,
         "threads"_a, "control"_a = nb::none(), "`control.done` counts matches.");
 
+    m.def(
+        "fen",
+        [](std::uint64_t code) {
+            const auto p = std::bit_cast<Position>(code);
+            const auto square = [](std::uint8_t at) { return at < 64; };
+            const auto piece = [&](int i) {
+                return p.kinds[i] == endgames::kNoPiece ? p.squares[i] == endgames::kNoSquare : square(p.squares[i]);
+            };
+            if (!square(p.strong_king) || !square(p.weak_king) || !piece(0) || !piece(1) || p.strong > 1 ||
+                p.to_move > 1 || p.kinds[0] > endgames::kPawn || p.kinds[1] > endgames::kPawn) {
+                throw nb::value_error("no position has this code");
+            }
+            return endgames::to_fen({p});
+        },
+        "code"_a, "The position with this `State.key()`, as FEN.");
     m.def("king_area", [](const H& state) { return king_area(state.state.position()); }, "state"_a,
           "Squares the lone king could walk to if nothing else moved, its own included.");
     m.def("king_distance", [](const H& state) { return king_distance(state.state.position()); }, "state"_a);

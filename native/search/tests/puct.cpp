@@ -109,6 +109,32 @@ TEST(puct_of_one_player_seeks_scores_above_the_threshold) {
     CHECK(forest.trees()[0].best_score() == 6);  // from the start, not from the new root
 }
 
+TEST(puct_values_a_score_on_the_threshold_as_told) {
+    const Stones::Rules rules{1, 1};  // one move, so every game scores 1
+    for (const double tie : {-1.0, 0.0, 1.0}) {
+        PuctForest<Stones> forest(Stones(rules), 1, {1.0, 1.0, tie});
+        search(forest, 11, 1);
+        CHECK(forest.trees()[0].moves()[0].value == tie);
+    }
+}
+
+TEST(puct_values_a_move_not_tried_as_told) {
+    // Whoever takes the last of two stones wins. Taking one loses, and the net is sure of it. With a mean of -1 for the
+    // other move it must wait for its bonus; with 0 it is tried next.
+    const Stones::Rules rules{2, 2};
+    for (const bool mean : {true, false}) {
+        PuctForest<Stones> forest(Stones(rules), 1, {0.1, 0.0, 0.0, mean});
+        forest.find_leaves(3, 1, 1);
+        const std::vector<float> root = {0.9f, 0.1f}, nothing = {0.0f};
+        forest.expand(root, nothing);
+        forest.find_leaves(3, 1, 1);  // takes one, the most probable move
+        const std::vector<float> only = {1.0f}, won = {1.0f};
+        forest.expand(only, won);  // and the opponent wins
+        forest.find_leaves(3, 1, 1);
+        CHECK(forest.trees()[0].moves()[1].visits == (mean ? 0 : 1));
+    }
+}
+
 TEST(puct_leaves_out_actions_without_a_probability) {
     const Stones::Rules rules{6, 1};
     PuctForest<Stones> forest(Stones(rules), 1, {1.0, 0.0});

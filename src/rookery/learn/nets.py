@@ -59,6 +59,17 @@ def save_net(path: Path | str, net: nn.Module, kind: str, **metadata: str) -> No
         file.write(safetensors.torch.save(tensors, {"kind": kind, **metadata}))
 
 
+def kind_of(path: Path | str) -> str:
+    """The kind of net that `save_net` wrote into a file; ValueError if there is none."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            return str((file.metadata() or {}).get("kind", ""))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {path}") from None
+    except (safetensors.SafetensorError, OSError) as error:
+        raise ValueError(f"{path} is not a net written by Rookery, or is damaged: {error}") from None
+
+
 def load_net(path: Path | str, kind: str) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """The tensors and the metadata that `save_net` wrote; a foreign or damaged file raises ValueError."""
     try:

@@ -16,7 +16,6 @@ from rich.console import Console
 from rookery.method import suggestion
 from rookery.progress import console as progress_console
 from rookery.report.study import Result
-from rookery.studies.paper import paper_of
 from rookery.studies.sizes import SIZES, Size
 
 _GAMES = Path(__file__).parent.parent / "games"
@@ -40,6 +39,8 @@ def run_study(name: str, size: Size, seed: int, folder: Path, console: Console) 
     """Run one study; ValueError if it is unknown."""
     if name not in all_studies():
         raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
+    from rookery.studies.paper import paper_of  # here, so that `python -m rookery.studies.paper` works
+
     module, paper = "rookery.studies.overview", None
     for file in _GAMES.glob("*/study*.py"):
         if _name(file) == name:

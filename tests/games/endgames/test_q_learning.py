@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from rookery.games.endgames.q_learning import (
     train_batch,
 )
 from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.games.endgames.study import start_positions
 from rookery.games.endgames.tables import tables
 from tests.games.endgames import oracle_q_learning as oracle
 
@@ -251,6 +254,54 @@ def test_q_tables_survive_the_disk_and_bad_files_are_refused(tmp_path: Path) -> 
         LearnedTable.load(tmp_path / "other.npz")
 
 
+def test_q_tables_as_the_paper_writes_them(tmp_path: Path) -> None:
+    """Figure 2.1: the key of the best move of 8/8/1K6/8/3k4/7Q/8/8 is True8/8/1K6/8/3k4/7Q/8/8h3f3."""
+    figure = game("KQK").parse_state("8/8/1K6/8/3k4/7Q/8/8 w - - 0 1")
+    best = figure.parse_action("h3f3")
+    table = LearnedTable.of({figure: {action: float(action == best) for action in figure.legal_actions()}})
+    written = json.loads(table.json())
+    assert len(written) == len(figure.legal_actions())
+    assert [key for key, value in written.items() if value] == ["True8/8/1K6/8/3k4/7Q/8/8h3f3"]
+    assert LearnedTable.from_json('{"True8/8/1K6/8/3k4/7Q/8/8h3f3": 1}').values(figure) == table.values(figure)
+
+    [run] = train(start("KRK"), VERSIONS["Stockfish Static"], perfect("KRK"), learners="both", matches=200)
+    for learned in run.tables.values():
+        again = LearnedTable.from_json(learned.json())
+        assert again.positions.tolist() == learned.positions.tolist()
+        assert all(again.values(state) == values for state, values in learned.items())
+        assert all(set(values) == set(state.legal_actions()) for state, values in learned.items())
+    for text in ("", "[]", '{"True8/8": 1}', '{"True8/8/1K6/8/3k4/7Q/8/8h3f3": "x"}', '{"True8/8/8/8/8/8/8/8a1a2": 1}'):
+        file = tmp_path / "bad.json"
+        file.write_text(text)
+        with pytest.raises(ValueError, match="not a Q-table"):
+            LearnedTable.load(file)
+    with pytest.raises(ValueError, match="no position"):
+        _native.endgames.fen(2**64 - 1)
+
+
+def test_merged_tables_know_what_each_of_them_knew() -> None:
+    a = game("KQK").parse_state("8/8/1K6/8/3k4/7Q/8/8 w - - 0 1")
+    b = game("KQK").parse_state("8/8/2K5/8/3k4/7Q/8/8 w - - 0 1")
+    x, y, *others = a.legal_actions()
+    one = LearnedTable.of({a: {x: 4.0, y: 1.0} | dict.fromkeys(others, 0.0)})
+    two = LearnedTable.of({a: {x: 2.0, y: 0.0} | dict.fromkeys(others, 0.0), b: dict.fromkeys(b.legal_actions(), 7.0)})
+    both = LearnedTable.merged([one, two])
+    assert both.values(a) == {x: 3.0, y: 1.0} | dict.fromkeys(others, 0.0)
+    assert both.values(b) == two.values(b)
+    # Agents from different starts, put together, mate from all of them.
+    starts = [found.state for found in start_positions("KQK", 4, 1)]
+    engine = perfect("KQK")
+    runs = [train(state, VERSIONS["Stockfish Decaying"], engine, matches=600)[0] for state in starts]
+    merged = LearnedTable.merged(run.tables["strong"] for run in runs)
+    for state, run in zip(starts, runs, strict=True):
+        assert run.solution is not None
+        state = state.clone()
+        while state.player() >= 0:
+            values = merged.values(state) if state.player() == 0 else None
+            state.apply(max(values, key=values.__getitem__) if values else engine.ask(state)[0])
+        assert state.ending == "checkmate"
+
+
 def test_a_batch_is_resumed_and_writes_the_paper_s_files(tmp_path: Path) -> None:
     calls = 0
     engine = perfect("KQK")
@@ -289,6 +340,47 @@ def test_a_batch_is_resumed_and_writes_the_paper_s_files(tmp_path: Path) -> None
     assert calls > asked, "another seed is another batch"
     (tmp_path / "batch.npz").write_bytes(b"damaged")
     assert batch(2).moves.tolist() == first.moves.tolist()
+
+
+def test_the_files_of_a_batch_are_as_the_paper_lists_them(tmp_path: Path) -> None:
+    """Section 2.6: means over the runs, moves to win carried forward, and every win, alone and less Stockfish's."""
+    about = {endgame_q.STOCKFISH_MOVES: 7, endgame_q.EXACT_MOVES: 5}
+    batch = train_batch(
+        tmp_path, start("KQK"), VERSIONS["Stockfish Static"], perfect("KQK"), opponent="ours", matches=120, runs=3,
+        seed=1, every_run=True, about=about,
+    )  # fmt: skip
+    with (tmp_path / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 120
+    last: list[int | None] = [None] * 3
+    wins = [0] * 3
+    unwon = 0
+    for i, row in enumerate(rows):
+        won = [int(batch.moves[run, i]) for run in range(3) if batch.won[run, i]]
+        for run in range(3):
+            wins[run] += int(batch.won[run, i])
+            last[run] = int(batch.moves[run, i]) if batch.won[run, i] else last[run]
+        known = [moves for moves in last if moves is not None]
+        assert float(row["mean_games_won"]) == pytest.approx(sum(wins) / 3, abs=1e-3)
+        assert float(row["win_percentage"]) == pytest.approx(100 * sum(wins) / 3 / (i + 1), abs=1e-3)
+        assert float(row["mean_moves"]) == pytest.approx(batch.moves[:, i].mean(), abs=1e-3)
+        for name, moves in (("mean_moves_to_win", won), ("mean_moves_to_win_carried_forward", known)):
+            assert row[name] == (f"{sum(moves) / len(moves):.3f}" if moves else "")
+        unwon += len(won) < len(known)
+    assert unwon, "the test must see a match lost after one won"
+    with (tmp_path / "moves-to-win.csv").open() as file:
+        matches = list(csv.DictReader(file))
+    assert len(matches) == batch.won.sum()
+    for row in matches:
+        moves = int(batch.moves[int(row["run"]) - 1, int(row["match"]) - 1])
+        assert [int(row[name]) for name in ("moves_to_win", "less_stockfish", "less_exact")] == [
+            moves,
+            moves - 7,
+            moves - 5,
+        ]
+    log = (tmp_path / "log.txt").read_text()
+    for line in ("start: 8/8/1K6", "opponent: ours", "alpha: 0.05", "matches: 120", "runs: 3", "moves of Stockfish: 7"):
+        assert line in log
 
 
 @pytest.mark.parametrize(

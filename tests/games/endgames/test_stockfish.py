@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import shutil
 import sqlite3
-import stat
 import subprocess
 import sys
 import time
@@ -19,58 +18,6 @@ from rookery.games.endgames.stockfish import EngineError, Stockfish, find_engine
 from rookery.games.endgames.tables import tables
 
 pytest.importorskip("chess")
-
-FAKE = """#!{python}
-import sys, time, pathlib
-folder = pathlib.Path({folder!r})
-behaviour = {behaviour!r}
-board = None
-def say(text):
-    print(text, flush=True)
-with open(folder / "starts", "a") as file:
-    file.write("x")
-for line in sys.stdin:
-    words = line.split()
-    if not words:
-        continue
-    if words[0] == "uci":
-        if behaviour == "mute":
-            time.sleep(60)
-        say("id name Fake 1")
-        say("uciok")
-    elif words[0] == "isready":
-        say("readyok")
-    elif words[0] == "position":
-        import chess
-        board = chess.Board(" ".join(words[2:8]))
-    elif words[0] == "go":
-        with open(folder / "asked", "a") as file:
-            file.write(board.fen() + "\\n")
-        count = len((folder / "asked").read_text().splitlines())
-        if behaviour == "dies" or (behaviour == "dies once" and count == 1):
-            sys.exit(1)
-        if behaviour == "hangs" or (behaviour == "hangs once" and count == 1):
-            time.sleep(60)
-        if behaviour == "nonsense":
-            say("bestmove a1a1")
-            continue
-        move = sorted(move.uci() for move in board.legal_moves)[0]
-        say("info depth 15 score " + ("mate 3" if board.turn else "mate -3"))
-        say("bestmove " + move)
-    elif words[0] == "quit":
-        break
-"""
-
-
-@pytest.fixture
-def fake(tmp_path: Path):  # type: ignore[no-untyped-def]
-    def make(behaviour: str) -> Path:
-        file = tmp_path / "engine"
-        file.write_text(FAKE.format(python=sys.executable, folder=str(tmp_path), behaviour=behaviour))
-        file.chmod(file.stat().st_mode | stat.S_IXUSR)
-        return file
-
-    return make
 
 
 def position(fen: str = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1") -> EndgamesState:

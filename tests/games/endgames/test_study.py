@@ -58,7 +58,7 @@ def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypat
     solved = result.tables[0]
     assert [row[1] for row in solved.rows[:4]] == ["100.0%", "100.0%", "99.0%", "100.0%"], "the paper's first column"
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
-    assert len(result.figures) == 6
+    assert len(result.figures) == 9
     perfection = result.tables[-1]
     assert [row[0] for row in perfection.rows] == ["KQK", "KRK"]
     assert all(row[5:7] == ["100.000%", "100.000%"] for row in perfection.rows)

@@ -71,7 +71,7 @@ def test_actions_are_dots_and_the_first_line_is_drawn() -> None:
 
 def test_self_play_is_greedy_after_the_step_threshold() -> None:
     mine = player(1)
-    episodes = r2.self_play(mine, replace(TINY, step_threshold=4), np.random.default_rng(2))
+    episodes = r2.self_play(mine, replace(TINY, step_threshold=5), np.random.default_rng(2))
     assert len({tuple(episode.actions[:4]) for episode in episodes}) > 1
     for episode in episodes:
         state = mine.game.initial_state()
@@ -81,6 +81,59 @@ def test_self_play_is_greedy_after_the_step_threshold() -> None:
             np.testing.assert_array_equal(episode.dots[step, 0], state.observation()[0])
             state.apply(action)
         assert state.legal_actions() == []
+
+
+def test_one_move_less_than_the_step_threshold_is_drawn() -> None:
+    """Moves are drawn "before T'", so with T' = 2 the first one alone."""
+    mine = player(3)
+    episodes = r2.self_play(mine, replace(TINY, step_threshold=2, episodes=40), np.random.default_rng(1))
+    first = {episode.actions[0] for episode in episodes}
+    assert len(first) > 1
+    assert {len({tuple(e.actions) for e in episodes if e.actions[0] == action}) for action in first} == {1}
+    greedy = r2.self_play(mine, replace(TINY, step_threshold=1, episodes=5), np.random.default_rng(1))
+    assert len({tuple(episode.actions) for episode in greedy}) == 1
+
+
+def test_self_play_with_a_tree_learns_shares_of_visits() -> None:
+    mine = player(4)
+    settings = replace(TINY, self_play_simulations=20, step_threshold=1)
+    for episode in r2.self_play(mine, settings, np.random.default_rng(0), threshold=40):
+        state = mine.game.initial_state()
+        for dots, policy, action in zip(episode.dots, episode.policies, episode.actions, strict=True):
+            cells = {state.action_cells(legal)[0] for legal in state.legal_actions()}
+            assert set(np.flatnonzero(policy)) <= cells
+            assert policy.sum() == pytest.approx(1)
+            assert np.allclose(policy * 19, np.round(policy * 19), atol=1e-4)  # 19 of 20 simulations go below the root
+            assert mine.cell_of[action] == policy.argmax()
+            np.testing.assert_array_equal(dots[0], state.observation()[0])
+            state.apply(action)
+        assert not state.legal_actions()
+
+
+def test_symmetric_examples_are_the_board_turned_and_mirrored() -> None:
+    mine = player()
+    episode = r2.self_play(mine, replace(TINY, episodes=1), np.random.default_rng(3))[0]
+    examples = r2.Examples(episode.dots[5:6], episode.policies[5:6], np.ones(1, np.float32))
+    found = examples.symmetric()
+    side = mine.game.side
+    assert len(found.dots) == len(found.policies) == len(found.rewards) == 8
+    assert (
+        len({dots.tobytes() + policy.tobytes() for dots, policy in zip(found.dots, found.policies, strict=True)}) == 8
+    )
+    rules = mine.game.rules
+    expected = []
+    for symmetry in range(8):  # the game's own symmetries, which know nothing of arrays
+        state = mine.game.initial_state()
+        for action in episode.actions[:5]:
+            state.apply(rules.transform(action, symmetry))
+        policy = np.zeros(side * side, np.float32)
+        state_before = mine.game.initial_state()
+        for action in episode.actions[:5]:
+            state_before.apply(action)
+        for action in state_before.legal_actions():
+            policy[mine.cell_of[rules.transform(action, symmetry)]] = episode.policies[5][mine.cell_of[action]]
+        expected.append((state.observation()[0].astype(np.uint8).tobytes(), policy.tobytes()))
+    assert {(d.tobytes(), p.tobytes()) for d, p in zip(found.dots, found.policies, strict=True)} == set(expected)
 
 
 def test_the_game_with_tree_search_is_a_legal_game_of_dots() -> None:

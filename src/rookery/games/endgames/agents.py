@@ -99,7 +99,7 @@ class QLearningAgent(Agent):
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.tables = [LearnedTable.load(file) for file in _q_tables(path)]
+        self.tables = [LearnedTable.load(file) for file in q_tables(path)]
 
     def met(self, state: EndgamesState) -> dict[int, float] | None:
         """The learned values, or None in a position that no learner met."""
@@ -128,7 +128,8 @@ class QLearningAgent(Agent):
         return Explanation(state, ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
 
-def _q_tables(path: Path | None) -> list[Path]:
+def q_tables(path: Path | None) -> list[Path]:
+    """The files of Q-tables in a folder, the file itself, or the tables that ship."""
     if path is None:
         return sorted(MODELS.glob("q-learning-*.npz"))
     found = sorted(path.rglob("q-table-*.npz")) if path.is_dir() else [path]

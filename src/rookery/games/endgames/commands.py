@@ -14,8 +14,9 @@ from tyro.conf import Positional
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many, print_table
 from rookery.files import write_text
 from rookery.games.endgames import tables as exact
-from rookery.games.endgames.agents import describe
+from rookery.games.endgames.agents import describe, q_tables
 from rookery.games.endgames.methods import verdict
+from rookery.games.endgames.q_learning import LearnedTable
 from rookery.games.endgames.rules import Endgames, EndgamesState, to_pgn
 from rookery.progress import console as make_console
 from rookery.registry import agent as load_agent
@@ -141,9 +142,42 @@ def watch(
 _FIGURES = dict(zip("KQRBNPkqrbnp.", "♔♕♖♗♘♙♚♛♜♝♞♟·", strict=True))
 
 
+def q_table(
+    tables: Annotated[tuple[Path, ...], Positional, tyro.conf.arg(metavar="TABLE ...")],
+    *,
+    out: Path,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Export Q-tables as JSON, read them back, and merge several into one.
+
+    Example: rookery q-table endgames runs/kqk --out kqk.json
+    Example: rookery q-table endgames runs/a runs/b other.json --out both.npz
+
+    In JSON a key is "True" or "False" (White or Black to move), the board as in FEN and the move as in UCI, such as
+    True8/8/1K6/8/3k4/7Q/8/8h3f3: the form of Boar (2022). In a merged table a move is worth the mean of its values in
+    the tables that learned something about it. `rookery play endgames --agent q-learning:both.npz` plays by it.
+
+    Args:
+        tables: Files .npz or .json, or folders of `rookery train endgames q-learning`.
+        out: File to write, .json or .npz.
+    """
+    if out.suffix not in (".json", ".npz"):
+        raise ValueError(f"the name of the file to write must end in .json or .npz, not {out.name!r}")
+    files = [file for path in tables for file in q_tables(path)]
+    loaded = [LearnedTable.load(file) for file in files]
+    table = loaded[0] if len(loaded) == 1 else LearnedTable.merged(loaded)
+    if out.suffix == ".json":
+        write_text(out, table.json() + "\n")
+    else:
+        table.save(out)
+    data = {"tables": [str(file) for file in files], "positions": len(table), "out": str(out)}
+    many_tables = f" of {len(files)} tables" if len(files) > 1 else ""
+    return Answer(data, lambda console: console.print(f"{len(table):,} positions{many_tables} are in {out}"))
+
+
 def _board(state: EndgamesState) -> str:
     rows = [f"{rank + 1} {' '.join(_FIGURES[c] for c in state.letters[8 * rank : 8 * rank + 8])}" for rank in range(8)]
     return "\n".join([*reversed(rows), "  a b c d e f g h"])
 
 
-COMMANDS: Commands = {"solve": solve, "watch": watch}
+COMMANDS: Commands = {"solve": solve, "watch": watch, "q-table": q_table}

@@ -42,7 +42,9 @@ import csv
 import dataclasses
 import io
 import json
+import re
 import zipfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -53,12 +55,17 @@ import numpy.typing as npt
 from rookery import _native
 from rookery._native import Control
 from rookery.files import replacing, write_text
-from rookery.games.endgames.rules import EndgamesState
+from rookery.games.endgames.rules import Endgames, EndgamesState
 
 ENDINGS = ("stopped", "checkmate", "insufficient material", "stalemate", "repetition", "fifty-move rule")
 """Why a match ended, by the number in `TrainedRun.endings`."""
 
 CHECKMATE = ENDINGS.index("checkmate")
+
+STOCKFISH_MOVES = "moves of Stockfish"
+"""In logs: moves in which Stockfish mates itself from the start."""
+EXACT_MOVES = "exact distance"
+"""In logs: least number of moves to mate from the start."""
 
 Engine = _native.endgames.Engine
 """Answers for positions: `native/games/endgames/q_learning.hpp`."""
@@ -160,6 +167,10 @@ POTENTIAL_VERSIONS = {
 Learners = Literal["strong", "weak", "both"]
 
 
+_GAME = Endgames()
+_KEY = re.compile(r"(True|False)([1-8KQRBNPkqrbnp/]+?)([a-h][1-8][a-h][1-8][qrbn]?)")
+
+
 class LearnedTable:
     """What a learner knows: the Q-value of every move of the positions it has met."""
 
@@ -206,6 +217,64 @@ class LearnedTable:
             "values": self._values[entries].astype(np.float32),
         }
 
+    def items(self) -> Iterator[tuple[EndgamesState, dict[int, float]]]:
+        """Every position with the values of its moves; ValueError where the file names no legal position."""
+        for position in self.positions.tolist():
+            state = _GAME.parse_state(_native.endgames.fen(position))
+            yield state, self.values(state) or {}
+
+    def json(self) -> str:
+        """The paper's form (Figure 2.1): an object whose keys are "True" or "False", for White or Black to move, then
+        the board as in FEN, then the move as in UCI."""
+        found = {}
+        for state, values in self.items():
+            board, side = str(state).split()[:2]
+            found |= {f"{side == 'w'}{board}{state.uci(action)}": value for action, value in values.items()}
+        return json.dumps(found, indent=0)
+
+    @staticmethod
+    def from_json(text: str) -> LearnedTable:
+        """Read what `json` writes, or the paper's program. Moves that are missing are worth 0."""
+        found: dict[str, dict[str, float]] = {}
+        try:
+            for key, value in json.loads(text).items():
+                side, board, move = _KEY.fullmatch(key).groups()  # type: ignore[union-attr]
+                found.setdefault(f"{board} {'w' if side == 'True' else 'b'} - - 0 1", {})[move] = float(value)
+        except (ValueError, TypeError, AttributeError):
+            raise ValueError("its keys must look like True8/8/1K6/8/3k4/7Q/8/8h3f3, its values be numbers") from None
+        rows = {}
+        for fen, values in found.items():
+            state = _GAME.parse_state(fen)
+            named = {state.parse_action(move): value for move, value in values.items()}
+            rows[state] = {action: named.get(action, 0.0) for action in state.legal_actions()}
+        return LearnedTable.of(rows)
+
+    @staticmethod
+    def of(rows: dict[EndgamesState, dict[int, float]]) -> LearnedTable:
+        """A table of positions and the values of their moves."""
+        return LearnedTable(
+            np.array([int.from_bytes(state.key(), "little") for state in rows], np.uint64),
+            np.array([len(values) for values in rows.values()], np.uint16),
+            np.array([action for values in rows.values() for action in values], np.uint16),
+            np.array([value for values in rows.values() for value in values.values()], np.float64),
+        )
+
+    @staticmethod
+    def merged(tables: Iterable[LearnedTable]) -> LearnedTable:
+        """What several learners know together. A move is worth the mean of its values in the tables that learned
+        something about it, which are those where it is not 0."""
+        sums: dict[EndgamesState, dict[int, tuple[float, int]]] = {}
+        for table in tables:
+            for state, values in table.items():
+                row = sums.setdefault(state, {})
+                for action, value in values.items():
+                    total, count = row.get(action, (0.0, 0))
+                    row[action] = total + value, count + (value != 0)
+        return LearnedTable.of({
+            state: {action: total / max(count, 1) for action, (total, count) in row.items()}
+            for state, row in sums.items()
+        })  # fmt: skip
+
     def save(self, path: Path | str) -> None:
         """Write a `.npz`, whole or not at all; values as 32-bit numbers."""
         with replacing(path) as file:
@@ -213,7 +282,12 @@ class LearnedTable:
 
     @staticmethod
     def load(path: Path | str) -> LearnedTable:
-        """Read what `save` wrote; ValueError if the file is anything else."""
+        """Read what `save` wrote, or `json` in a file .json; ValueError if the file is anything else."""
+        if Path(path).suffix == ".json":
+            try:
+                return LearnedTable.from_json(Path(path).read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise ValueError(f"{path} is not a Q-table: {error}") from None
         try:
             with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 if str(file["format"]) != "rookery endgame q-table 2":
@@ -289,18 +363,16 @@ def write_run(run: TrainedRun, folder: Path, about: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for side, table in run.tables.items():
         table.save(folder / f"q-table-{side}.npz")
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(["match", "won", "win_percentage", "moves_to_win", "moves"])
+    rows = []
     lines = [f"{key}: {value}" for key, value in about.items()]
     wins = np.cumsum(run.won)
     for i, (moves, ending, percentage) in enumerate(
         zip(run.moves.tolist(), run.endings.tolist(), run.win_percentage.tolist(), strict=True)
     ):
-        rows.writerow([i + 1, wins[i], f"{percentage:.3f}", moves if ending == CHECKMATE else -1, moves])
+        rows.append([i + 1, wins[i], f"{percentage:.3f}", moves if ending == CHECKMATE else -1, moves])
         lines += [f"match {i + 1}: {moves} moves, {percentage:.2f}% won", f"  {ENDINGS[ending]}"]
     lines.append(f"without exploration: {run.solution_ending}, {run.solution or '-'} moves to mate")
-    write_text(folder / "results.csv", buffer.getvalue())
+    write_text(folder / "results.csv", _csv(["match", "won", "win_percentage", "moves_to_win", "moves"], rows))
     write_text(folder / "log.txt", "\n".join(lines) + "\n")
 
 
@@ -311,6 +383,15 @@ def perfect_engine(table: _native.endgames.Table) -> Engine:
     it the Stockfish reward needs no engine.
     """
     return _native.endgames.PerfectEngine(table)
+
+
+def play_out(start: EndgamesState, white: Engine, black: Engine) -> int | None:
+    """White's moves to mate when two engines play each other; None if that ends in a draw."""
+    state, moves = start.clone(), 0
+    while state.player() >= 0:
+        moves += state.player() == 0
+        state.apply((white, black)[state.player()].ask(state)[0])
+    return moves if state.ending == "checkmate" else None
 
 
 @dataclass(frozen=True)
@@ -356,14 +437,12 @@ def train_batch(
 ) -> Batch:
     """Runs that are kept in `folder` and not run again if they are there already.
 
-    The folder gets `batch.npz` (every match of every run) and `results.csv` (their means, as the paper compiles them);
-    with `every_run` also a folder a run with its three files. `one_by_one` saves after every run: for slow engines.
+    The folder gets `batch.npz` (every match of every run), `log.txt` (what was run) and `results.csv` (means over runs,
+    as the paper compiles them). With `every_run` it also gets `moves-to-win.csv` (every match won), and a folder for
+    each run with its three files. `one_by_one` saves after every run: for slow engines.
     """
-    about = {
-        "start": str(start), "opponent": opponent, "learners": learners, **dataclasses.asdict(settings),
-        "matches": matches, "seed": seed, **(about or {}),
-    }  # fmt: skip
-    batch = _load_batch(folder / "batch.npz", about)
+    about = setup(start, settings, opponent=opponent, learners=learners, matches=matches, seed=seed) | (about or {})
+    batch = load_batch(folder, about)
     while len(batch.solutions) < runs:
         first = len(batch.solutions)
         found = train(
@@ -381,13 +460,25 @@ def train_batch(
             np.concatenate([batch.solutions, [run.solution or -1 for run in found]]).astype(np.int16),
         )
         _save_batch(folder, batch, about)
+        if every_run:
+            write_text(folder / "moves-to-win.csv", _moves_to_win(batch, about))
     return Batch(batch.moves[:runs], batch.endings[:runs], batch.solutions[:runs])
 
 
-def _load_batch(path: Path, about: dict[str, Any]) -> Batch:
-    """The runs in a file, none if it is missing, damaged or of another setup."""
+def setup(
+    start: EndgamesState, settings: Settings, *, opponent: str, learners: Learners = "strong", matches: int, seed: int
+) -> dict[str, Any]:
+    """What decides the matches of a batch: it heads the logs and tells batches apart."""
+    return {
+        "start": str(start), "opponent": opponent, "learners": learners, **dataclasses.asdict(settings),
+        "matches": matches, "seed": seed,
+    }  # fmt: skip
+
+
+def load_batch(folder: Path, about: dict[str, Any]) -> Batch:
+    """The runs kept in a folder, none if they are missing, damaged or of another setup."""
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        with (folder / "batch.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if json.loads(str(file["about"])) == about:
                 return Batch(file["moves"], file["endings"], file["solutions"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
@@ -397,22 +488,55 @@ def _load_batch(path: Path, about: dict[str, Any]) -> Batch:
 
 def _save_batch(folder: Path, batch: Batch, about: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(["match", "win_percentage", "win_percentage_of_solved_runs", "mean_moves_to_win"])
-    percentage = batch.win_percentage
-    solved = percentage[batch.solved]
-    won = batch.won
-    wins = won.sum(axis=0)
-    moves_to_win = (batch.moves * won).sum(axis=0) / np.maximum(wins, 1)
-    mean, of_solved = percentage.mean(axis=0), solved.mean(axis=0) if len(solved) else None
-    for i in range(percentage.shape[1]):
-        rows.writerow([
-            i + 1, f"{mean[i]:.3f}", "" if of_solved is None else f"{of_solved[i]:.3f}",
-            f"{moves_to_win[i]:.2f}" if wins[i] else "",
-        ])  # fmt: skip
-    write_text(folder / "results.csv", buffer.getvalue())
+    columns = {
+        "match": [str(i + 1) for i in range(batch.won.shape[1])],
+        "mean_games_won": _numbers(np.cumsum(batch.won, axis=1).mean(axis=0)),
+        "win_percentage": _numbers(batch.win_percentage.mean(axis=0)),
+        "win_percentage_of_solved_runs": _numbers(_mean(batch.win_percentage[batch.solved])),
+        "mean_moves_to_win": _numbers(_mean(np.where(batch.won, batch.moves, np.nan))),
+        "mean_moves_to_win_carried_forward": _numbers(_mean(carried_forward(batch))),
+        "mean_moves": _numbers(batch.moves.mean(axis=0)),
+    }
+    write_text(folder / "results.csv", _csv(list(columns), zip(*columns.values(), strict=True)))
+    lines = [f"{key}: {value}" for key, value in (about | {"runs": len(batch.solutions)}).items()]
+    write_text(folder / "log.txt", "\n".join(lines) + "\n")
     with replacing(folder / "batch.npz") as file:
         np.savez_compressed(
             file, about=np.array(json.dumps(about)), moves=batch.moves, endings=batch.endings, solutions=batch.solutions
         )
+
+
+def carried_forward(batch: Batch) -> npt.NDArray[np.float64]:
+    """Moves to win by run and match, those of the last match won where a match was not; NaN before the first win."""
+    last = np.where(batch.won, np.arange(batch.won.shape[1]), -1)
+    last = np.maximum.accumulate(last, axis=1)
+    moves = np.take_along_axis(batch.moves, np.maximum(last, 0), axis=1).astype(np.float64)
+    return np.where(last >= 0, moves, np.nan)
+
+
+def _mean(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The mean of each column over the rows that have a number there."""
+    known = ~np.isnan(rows)
+    counts = known.sum(axis=0)
+    return np.divide(np.where(known, rows, 0).sum(axis=0), counts, out=np.full(rows.shape[1], np.nan), where=counts > 0)
+
+
+def _numbers(values: npt.NDArray[np.float64]) -> list[str]:
+    return ["" if np.isnan(value) else f"{value:.3f}" for value in values.tolist()]
+
+
+def _csv(columns: list[str], rows: Iterable[Iterable[Any]]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([columns, *rows])
+    return buffer.getvalue()
+
+
+def _moves_to_win(batch: Batch, about: dict[str, Any]) -> str:
+    """Every match won, the paper's concatenated lines: moves to win, and how many more than Stockfish and the exact
+    distance, where these are known."""
+    rows = []
+    references = [about.get(name) for name in (STOCKFISH_MOVES, EXACT_MOVES)]
+    for run, match in np.argwhere(batch.won).tolist():
+        moves = int(batch.moves[run, match])
+        rows.append([run + 1, match + 1, moves, *("" if other is None else moves - other for other in references)])
+    return _csv(["run", "match", "moves_to_win", "less_stockfish", "less_exact"], rows)

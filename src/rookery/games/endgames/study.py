@@ -8,23 +8,22 @@ the best ones, is measured where it is installed (not in quick runs).
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.progress import Progress
 
-from rookery._native import Control
 from rookery.files import write_text
 from rookery.games.endgames import perfect as perfect_endgames
 from rookery.games.endgames.q_learning import (
+    EXACT_MOVES,
     POTENTIAL,
     POTENTIAL_VERSIONS,
     VERSIONS,
@@ -34,6 +33,7 @@ from rookery.games.endgames.q_learning import (
     Learners,
     Settings,
     perfect_engine,
+    play_out,
     train,
     train_batch,
 )
@@ -68,6 +68,9 @@ PAPER_CASES = {
 }
 """Table 3.1: moves to mate in runs 1 to 10. Stockfish itself drew case A and took 49 moves in case B."""
 
+DEEP = 25
+"""Depth at which the paper checks its special cases once more; 15 is the default."""
+
 PARAMETER_SETS = ((0.05, 0.95, 0.003), (0.05, 0.9, 0.003), (0.05, 0.5, 0.003), (0.2, 0.95, 0.003), (0.05, 0.95, 0.03))
 """alpha, gamma and epsilon of Figure 3.1; the paper's text names the first two sets."""
 
@@ -80,12 +83,10 @@ class Plan:
     runs: int = 10
     matches: int = 5000
     sample: int = 0
-    """Positions an endgame and side on which Stockfish's moves are checked; 0: no engine at all."""
-    grid_minutes: float = 0.0
-    """Minutes to spend on the grid against Stockfish itself."""
+    """Positions per endgame and side on which Stockfish's moves are checked; 0: no engine at all."""
 
 
-PLANS = {"quick": Plan(runs=1), "default": Plan(sample=100), "full": Plan(sample=500, grid_minutes=60.0)}
+PLANS = {"quick": Plan(runs=1), "default": Plan(sample=100), "full": Plan(sample=500)}
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,13 @@ class Start:
 
     state: EndgamesState
     exact: int
+    stockfish: int | None = None
+    """Moves in which Stockfish mates itself, where that was asked for and does not end in a draw."""
 
 
 def start_positions(material: str, count: int, seed: int) -> list[Start]:
-    """Random won positions with White to move in which no two men stand on neighbouring squares."""
+    """Random positions with White to move in which no two men stand on neighbouring squares, as the paper draws them,
+    and which White wins, which the paper does not ask for."""
     game = load("endgames", None, material=material, fifty_move_rule=True)
     assert isinstance(game, Endgames)
     rng = random.Random(f"{seed} {material}")
@@ -114,15 +118,6 @@ def start_positions(material: str, count: int, seed: int) -> list[Start]:
 def _neighbours(state: EndgamesState) -> bool:
     men = [(i % 8, i // 8) for i, letter in enumerate(state.letters) if letter != "."]
     return any(max(abs(a - c), abs(b - d)) == 1 for i, (a, b) in enumerate(men) for c, d in men[:i])
-
-
-def play_out(start: EndgamesState, white: Engine, black: Engine) -> int | None:
-    """White's moves to mate when two engines play each other; None if that ends in a draw."""
-    state, moves = start.clone(), 0
-    while state.player() >= 0:
-        moves += state.player() == 0
-        state.apply((white, black)[state.player()].ask(state)[0])
-    return moves if state.ending == "checkmate" else None
 
 
 def percent(count: int, total: int) -> str:
@@ -142,15 +137,15 @@ class Grid:
         self.folder, self.plan, self.seed, self.progress = folder, plan, seed, progress
         self.starts = {name: start_positions(material, plan.starts, seed) for name, material in ENDGAMES.items()}
         self.engines = {name: perfect_engine(tables(material).native) for name, material in ENDGAMES.items()}
-        self.cells: dict[tuple[str, str], list[Batch]] = {}
+        self.cells: Cells = {}
 
     def run(self, versions: Mapping[str, Settings]) -> None:
         task = self.progress.add_task("learning against the perfect defender", total=len(versions) * len(ENDGAMES))
         for version, settings in versions.items():
             for endgame in ENDGAMES:
                 self.cells[version, endgame] = [
-                    train_batch(
-                        self.folder / "runs" / _slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
+                    (start, train_batch(
+                        self.folder / "runs" / slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
                         start.state,
                         settings,
                         self.engines[endgame],
@@ -159,22 +154,19 @@ class Grid:
                         runs=self.plan.runs,
                         seed=self.seed * 1000 + i,
                         every_run=i == 0,
-                        about={"exact distance": start.exact},
-                    )
+                        about={EXACT_MOVES: start.exact},
+                    ))
                     for i, start in enumerate(self.starts[endgame])
-                ]
+                ]  # fmt: skip
                 self.progress.advance(task)
         self.progress.remove_task(task)
 
-    def batches(self, versions: Iterable[str], endgames: Iterable[str]) -> Iterator[tuple[Start, Batch]]:
-        endgames = list(endgames)
-        for version in versions:
-            for endgame in endgames:
-                yield from zip(self.starts[endgame], self.cells[version, endgame], strict=True)
+    def batches(self, versions: Iterable[str], endgames: Iterable[str]) -> list[tuple[Start, Batch]]:
+        return together(self.cells, versions, endgames)
 
     def solved(self, version: str, endgame: str) -> tuple[int, int]:
         """Runs that reached a solution, and all runs."""
-        found = np.concatenate([batch.solved for batch in self.cells[version, endgame]])
+        found = np.concatenate([batch.solved for _, batch in self.cells[version, endgame]])
         return int(found.sum()), len(found)
 
 
@@ -185,9 +177,24 @@ def win_curve(batches: Iterable[tuple[Start, Batch]], solved_only: bool = False)
     return every.mean(axis=0) if len(every) else np.full(every.shape[1], np.nan)
 
 
-def extra_moves(batches: Iterable[tuple[Start, Batch]]) -> npt.NDArray[np.int16]:
-    """Moves to win of every match won, less the exact distance."""
-    return np.concatenate([batch.moves[batch.won] - start.exact for start, batch in batches])
+Reference = Literal["exact", "stockfish"]
+
+
+def extra_moves(batches: Iterable[tuple[Start, Batch]], reference: Reference = "exact") -> npt.NDArray[np.int16]:
+    """Moves to win of every match won, less the exact distance or those of Stockfish, where it wins."""
+    known = [(getattr(start, reference), batch) for start, batch in batches]
+    return np.concatenate([
+        np.empty(0, np.int16), *(batch.moves[batch.won] - moves for moves, batch in known if moves is not None)
+    ]).astype(np.int16)  # fmt: skip
+
+
+Cells = dict[tuple[str, str], list[tuple[Start, Batch]]]
+"""Starts and their runs by version of the agent and endgame."""
+
+
+def together(cells: Cells, versions: Iterable[str], endgames: Iterable[str]) -> list[tuple[Start, Batch]]:
+    endgames = list(endgames)
+    return [pair for version in versions for endgame in endgames for pair in cells[version, endgame]]
 
 
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
@@ -204,11 +211,6 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
             if stockfish is not None:
                 found_tables += [reference_table(grid, stockfish, command, progress)]
                 found_tables += [optimality_table(plan, stockfish, seed, command, progress)]
-                if plan.grid_minutes:
-                    grid_folder = folder / "against-stockfish"
-                    found_tables.append(
-                        against_stockfish(grid_folder, stockfish, Plan(), seed, plan.grid_minutes, command, progress)
-                    )
         found_tables.append(beyond_table(grid, command, progress))
         found_tables.append(pawn_table(plan, seed, command, progress))
         learned = learn_perfectly(size, seed, progress)
@@ -216,13 +218,14 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         figures = [
             parameter_figure(grid, progress),
             decay_figure(grid),
-            endgame_figure(grid),
-            reward_figure(grid),
+            endgames_figure(grid.cells),
+            agents_figure(grid.cells),
             potential_figure(grid),
             perfection_figure(learned),
         ]
     for number, figure in zip(("3.1", "3.2", "3.4", "3.5", "potential", "perfection"), figures, strict=True):
         write_text(folder / f"figure-{number}.svg", figure.svg)
+    figures[2:2] = examples_figures(grid)
     return Result(
         "endgames",
         "Chess endgames: Q-learning beside the exact distance to mate",
@@ -261,10 +264,11 @@ def solved_table(grid: Grid, command: str) -> Table:
         rows.append(row)
     columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
     note = (
-        f"Ours: {grid.plan.starts} starts an endgame, {grid.plan.runs} runs each, {grid.plan.matches} matches, against "
-        "the perfect defender; 95% intervals. A run has reached a solution if its table, without exploration, mates. "
-        "Where the paper rewards by Stockfish's evaluation, ours takes the exact distance for its 'mate in n'. The "
-        "potential knows no more than the heuristic reward: the king's area and the distance of the kings."
+        f"Ours: {grid.plan.starts} starts per endgame, {grid.plan.runs} runs each, {grid.plan.matches} matches, "
+        "against the perfect defender; 95% intervals. Starts are drawn as the paper says, and kept if White wins them. "
+        "A run has reached a solution if its table, without exploration, mates. Where the paper rewards by Stockfish's "
+        "evaluation, ours takes the exact distance for its 'mate in n'. The potential knows no more than the heuristic "
+        "reward: the king's area and the distance of the kings."
     )
     return Table("Table 3.2: percentage of runs reaching a solution", columns, rows, command, note)
 
@@ -297,17 +301,20 @@ def cases_table(grid: Grid, stockfish: Stockfish | None, command: str, progress:
     starts = grid.starts[endgame]
     if stockfish is None:
         own: list[int | None] = [None] * len(starts)
-        order = sorted(range(len(starts)), key=lambda i: -starts[i].exact)
+        order = sorted(range(len(starts)), key=lambda i: -starts[i].exact)[:2]
+        deep = own
     else:
         own = stockfish_moves(starts, stockfish, progress)
-        order = sorted(range(len(starts)), key=lambda i: -(1000 if own[i] is None else own[i] - starts[i].exact))  # type: ignore[operator]
+        order = sorted(range(len(starts)), key=lambda i: -(1000 if own[i] is None else own[i] - starts[i].exact))[:2]  # type: ignore[operator]
+        with Stockfish(DEEP, stockfish.path, stockfish.cache) as deeper:
+            deep = stockfish_moves([starts[i] for i in order], deeper, progress)
     rows = []
-    for case, i in zip("AB", order, strict=False):
-        itself = "?" if stockfish is None else str(own[i] or "-")
+    for case, i, at_depth in zip("AB", order, deep, strict=False):
+        itself = ["?", "?"] if stockfish is None else [str(own[i] or "-"), str(at_depth or "-")]
         for version in (*VERSIONS, *POTENTIAL_VERSIONS):
-            moves = [str(m) if m >= 0 else "-" for m in grid.cells[version, endgame][i].solutions]
+            moves = [str(m) if m >= 0 else "-" for m in grid.cells[version, endgame][i][1].solutions]
             paper = PAPER_CASES.get((case, version), "")
-            rows.append([f"{version} {case}", str(starts[i].exact), itself, " ".join(moves), paper])
+            rows.append([f"{version} {case}", str(starts[i].exact), *itself, " ".join(moves), paper])
     note = (
         "Moves to mate in each run, '-' where it reached no solution. The paper does not give its positions: ours are "
         + (
@@ -316,9 +323,10 @@ def cases_table(grid: Grid, stockfish: Stockfish | None, command: str, progress:
             else "the two with the longest exact distance, no engine having been asked"
         )
         + f": A is {starts[order[0]].state}, B is {starts[order[1]].state}. Stockfish itself drew the paper's A and "
-        "took 49 moves for its B: the exact distance is never more than 19 with two bishops."
+        f"took 49 moves for its B, and solved them in 14 and 18 moves at depth {DEEP}: the exact distance is never "
+        "more than 19 with two bishops."
     )
-    columns = ["agent and case", "exact", "Stockfish", "our runs", "paper's runs"]
+    columns = ["agent and case", "exact", "Stockfish", f"at depth {DEEP}", "our runs", "paper's runs"]
     return Table("Table 3.1: special cases", columns, rows, command, note)
 
 
@@ -541,79 +549,6 @@ def holds(start: EndgamesState, weak: LearnedTable, engine: Engine) -> bool:
     return state.ending != "checkmate"
 
 
-def against_stockfish(
-    folder: Path, stockfish: Stockfish, plan: Plan, seed: int, minutes: float, command: str, progress: Progress
-) -> Table:
-    """The paper's grid against Stockfish itself, as far as the time goes; the next call continues from there.
-
-    Runs come one after the other, the first run from the first start of every cell before any second one.
-    """
-    deadline = time.monotonic() + 60 * minutes
-    engine = stockfish.native()
-    cells: dict[tuple[str, str], list[tuple[Start, int]]] = {(v, e): [] for v in VERSIONS for e in ENDGAMES}
-    starts = {endgame: start_positions(material, plan.starts, seed) for endgame, material in ENDGAMES.items()}
-    todo = [
-        (run, i, version, endgame)
-        for run in range(1, plan.runs + 1)
-        for i in range(plan.starts)
-        for endgame in ENDGAMES
-        for version in VERSIONS
-    ]
-    task = progress.add_task("learning against Stockfish (may be interrupted)", total=len(todo))
-    for number, i, version, endgame in todo:
-        start = starts[endgame][i]
-        try:
-            batch = train_batch_until(
-                deadline,
-                folder / _slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
-                start.state,
-                VERSIONS[version],
-                engine,
-                opponent=f"{stockfish.version} depth {stockfish.depth}",
-                matches=plan.matches,
-                runs=number,
-                seed=seed * 1000 + i,
-                one_by_one=True,
-                about={"exact distance": start.exact},
-            )
-        except TimeoutError:
-            break
-        cells[version, endgame].append((start, int(batch.solutions[number - 1])))
-        progress.advance(task)
-    progress.remove_task(task)
-    done = sum(map(len, cells.values()))
-    rows = []
-    for version in VERSIONS:
-        row = [version]
-        for i, endgame in enumerate(ENDGAMES):
-            runs = cells[version, endgame]
-            solved = [moves - start.exact for start, moves in runs if moves >= 0]
-            row.append(f"{PAPER_SOLVED[version][i]:.1f}%")
-            row.append(f"{percent(len(solved), len(runs))} of {len(runs)}" if runs else "-")
-        rows.append(row)
-    columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
-    note = (
-        f"Runs reaching a solution against {stockfish.version} at depth {stockfish.depth}: {done} of the "
-        f"{len(todo)} runs of {plan.matches} matches are done so far; the same command continues."
-    )
-    return Table("Table 3.2 against Stockfish itself", columns, rows, command, note)
-
-
-def train_batch_until(deadline: float, *arguments: Any, **options: Any) -> Batch:
-    """`train_batch`, stopped with TimeoutError when the time has come; finished runs are kept."""
-    control = Control()
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), control.stop)
-    timer.start()
-    try:
-        return train_batch(*arguments, control=control, **options)
-    except KeyboardInterrupt:
-        if time.monotonic() < deadline:
-            raise
-        raise TimeoutError from None
-    finally:
-        timer.cancel()
-
-
 def _matches(curve: npt.NDArray[np.float64]) -> tuple[Sequence[float], Sequence[float]]:
     """A curve as plotted: 250 points are enough for the eye."""
     places = np.unique(np.linspace(0, len(curve) - 1, 250).astype(int))
@@ -667,21 +602,28 @@ def _chart(svg: str, caption: str) -> Figure:
     return Figure(svg, caption, wide=True)
 
 
+Samples = Mapping[str, npt.NDArray[np.int16]]
+
+
 def _panels(
     curves: Sequence[tuple[str, Mapping[str, npt.NDArray[np.float64]]]],
-    samples: Mapping[str, npt.NDArray[np.int16]],
+    samples: Sequence[tuple[str, Samples]],
     low: int,
     high: int,
+    reference: Reference = "exact",
 ) -> str:
     """Win percentages over matches, then the moves to win."""
+    less = "the exact distance" if reference == "exact" else "those of Stockfish"
 
     def paint(figure: Any) -> None:
         top, bottom = figure.subfigures(2, 1)
         for axes, (title, lines) in zip(np.atleast_1d(top.subplots(1, len(curves), sharey=True)), curves, strict=True):
             plots.lines(axes, {k: _matches(v) for k, v in lines.items()}, "matches", "won so far (%)", title)
             axes.set_ylim(0, 102)
-        axes = bottom.subplots()
-        plots.histogram(axes, samples, low, high, "moves to win, less the exact distance", "share of wins (%)")
+        places = np.atleast_1d(bottom.subplots(1, len(samples), sharey=True))
+        for axes, (title, found) in zip(places, samples, strict=True):
+            plots.histogram(axes, found, low, high, f"moves to win, less {less}", "share of wins (%)")
+            axes.set_title(title)
 
     return plots.draw(paint, 8.0, 6.2)
 
@@ -710,52 +652,62 @@ def parameter_figure(grid: Grid, progress: Progress) -> Figure:
         "Figure 3.1: [alpha, gamma, epsilon] compared, one start with king and queen, Stockfish reward, static "
         "exploration. Where curves lie on one another the sets do not differ."
     )
-    return _chart(_panels([("", curves)], samples, 0, 10), caption)
+    return _chart(_panels([("", curves)], [("", samples)], 0, 10), caption)
 
 
 def decay_figure(grid: Grid) -> Figure:
     names = {"static": "Stockfish Static", "/ 1.1^wins": "Stockfish Decaying", "/ 1.01^wins": "Stockfish 1.01"}
+    caption = "Figure 3.2: decay of the exploration rate by endgame, Stockfish reward."
+    return _by_endgame(grid, names, 15, caption)
+
+
+def _by_endgame(grid: Grid, names: Mapping[str, str], high: int, caption: str) -> Figure:
+    """Agents compared on each endgame."""
     curves = [
         (endgame, {name: win_curve(grid.batches([version], [endgame])) for name, version in names.items()})
         for endgame in ENDGAMES
     ]
-    samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
-    caption = (
-        "Figure 3.2: decay of the exploration rate, Stockfish reward; the lower panel takes all endgames together."
-    )
-    return _chart(_panels(curves, samples, 0, 15), caption)
-
-
-def endgame_figure(grid: Grid) -> Figure:
-    curves = [
-        (title, {endgame: win_curve(grid.batches(VERSIONS, [endgame]), solved_only) for endgame in ENDGAMES})
-        for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
+    samples = [
+        (endgame, {name: extra_moves(grid.batches([version], [endgame])) for name, version in names.items()})
+        for endgame in ENDGAMES
     ]
-    samples = {endgame: extra_moves(grid.batches(VERSIONS, [endgame])) for endgame in ENDGAMES}
-    return _chart(
-        _panels(curves, samples, 0, 20), "Figure 3.4: the endgames compared, the paper's four agents together."
-    )
+    return _chart(_panels(curves, samples, 0, high), caption)
 
 
-def reward_figure(grid: Grid) -> Figure:
-    curves = [
-        (title, {version: win_curve(grid.batches([version], ENDGAMES), solved_only) for version in VERSIONS})
-        for title, solved_only in (("all runs", False), ("runs that reached a solution", True))
+def examples_figures(grid: Grid) -> list[Figure]:
+    """Figure 3.3: a start of each endgame."""
+    return [
+        Figure(starts[0].state.svg(), f"Figure 3.3: {endgame}, mate in {starts[0].exact}: {starts[0].state}")
+        for endgame, starts in grid.starts.items()
     ]
-    samples = {version: extra_moves(grid.batches([version], ENDGAMES)) for version in VERSIONS}
-    return _chart(_panels(curves, samples, 0, 20), "Figure 3.5: the agents compared, all endgames together.")
+
+
+_GROUPS = (("all runs", False), ("runs that reached a solution", True))
+
+
+def endgames_figure(cells: Cells, reference: Reference = "exact") -> Figure:
+    """Figure 3.4."""
+    groups = {endgame: together(cells, VERSIONS, [endgame]) for endgame in ENDGAMES}
+    return _compared(groups, reference, "Figure 3.4: the endgames compared, the paper's four agents together.")
+
+
+def agents_figure(cells: Cells, reference: Reference = "exact") -> Figure:
+    """Figure 3.5."""
+    groups = {version: together(cells, [version], ENDGAMES) for version in VERSIONS}
+    return _compared(groups, reference, "Figure 3.5: the agents compared, all endgames together.")
+
+
+def _compared(groups: Mapping[str, list[tuple[Start, Batch]]], reference: Reference, caption: str) -> Figure:
+    curves = [(title, {name: win_curve(runs, only) for name, runs in groups.items()}) for title, only in _GROUPS]
+    samples = {name: extra_moves(runs, reference) for name, runs in groups.items()}
+    return _chart(_panels(curves, [("", samples)], 0 if reference == "exact" else -10, 20, reference), caption)
 
 
 def potential_figure(grid: Grid) -> Figure:
     names = {"paper's rewards": "Heuristic Decaying", "potential": "Potential Decaying"}
-    curves = [
-        (endgame, {name: win_curve(grid.batches([version], [endgame])) for name, version in names.items()})
-        for endgame in ENDGAMES
-    ]
-    samples = {name: extra_moves(grid.batches([version], ENDGAMES)) for name, version in names.items()}
     caption = "Beyond the paper: the heuristic's two quantities as relative rewards and as a potential."
-    return _chart(_panels(curves, samples, 0, 20), caption)
+    return _by_endgame(grid, names, 20, caption)
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
     return name.lower().replace(" ", "-")

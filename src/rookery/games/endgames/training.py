@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rookery._native import Control
+from rookery.files import write_text
 from rookery.games.endgames import q_learning
 from rookery.games.endgames.q_learning import Learners
 from rookery.games.endgames.rules import Endgames
@@ -30,7 +31,9 @@ class Settings(q_learning.Settings):
     learners: Learners = "strong"
     """Who learns: the side with the pieces, the lone king, or both against each other."""
     opponent: Literal["perfect", "stockfish"] = "perfect"
-    """Who plays the other side and judges positions: the exact tables, or Stockfish at depth 15."""
+    """Who plays the other side and judges positions: the exact tables, or Stockfish."""
+    depth: int = 15
+    """Depth of Stockfish's searches; the paper's default is 15."""
     engine: str | None = None
     """Program of a UCI engine, if Stockfish is not found by itself."""
     matches: int = 5000
@@ -39,7 +42,9 @@ class Settings(q_learning.Settings):
     """Independent runs."""
 
     def __post_init__(self) -> None:
-        check_at_least(self, 1, "matches", "runs")
+        check_at_least(self, 1, "matches", "runs", "depth")
+        if self.depth > 100:
+            raise ValueError(f"depth must be at most 100, and is {self.depth}")
         if self.position is not None:
             Endgames(start=self.position)
         self.native()
@@ -69,9 +74,13 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
         if settings.opponent == "perfect":
             engine, opponent = q_learning.perfect_engine(tables(start.game.material).native), "perfect defender"
         else:
-            stockfish = stack.enter_context(Stockfish(path=settings.engine))
-            engine, opponent = stockfish.native(), stockfish.version
+            stockfish = stack.enter_context(Stockfish(settings.depth, settings.engine))
+            engine, opponent = stockfish.native(), f"{stockfish.version} depth {stockfish.depth}"
         distance = solve(start).dtm
+        about = {q_learning.EXACT_MOVES: None if distance is None else (abs(distance) + 1) // 2}
+        if settings.opponent == "stockfish":
+            about[q_learning.STOCKFISH_MOVES] = q_learning.play_out(start, engine, engine)
+        write_text(run.folder / "start.fen", f"{start}\n")
         # Runs side by side are as many as there are cores; an engine answers one at a time.
         together = 1 if settings.opponent == "stockfish" else cores()
         done = run.rows[-1]["runs"] if run.rows else 0
@@ -80,7 +89,7 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
             batch = q_learning.train_batch(
                 run.folder, start, learner, engine, opponent=opponent, learners=settings.learners,
                 matches=settings.matches, runs=done, seed=run.seed, one_by_one=settings.opponent == "stockfish",
-                every_run=True, about={"exact distance in plies": distance}, control=Control(),
+                every_run=True, about=about, control=Control(),
             )  # fmt: skip
             row = {
                 "runs": done,

@@ -328,10 +328,13 @@ def evaluate(
 ) -> Answer:
     """What a trained net plays alone, and what NRPA finds from it, beside plain NRPA in the same time.
 
-    Example: rookery evaluate morpion runs/morpion/model.safetensors --seconds 60
+    Example: rookery evaluate morpion runs/morpion --seconds 60
+
+    A net of `r2`, the paper's system, only plays: games with moves drawn as in its training, one of most probable
+    moves, and with `simulations` one with tree search.
 
     Args:
-        model: The model.safetensors of a run.
+        model: The folder of a run of `zero` or `r2`, or its model.safetensors.
         seconds: Time for each of the two searches.
         threads: Cores for the searches; 0 means all.
         games: Games the net plays alone.
@@ -343,6 +346,11 @@ def evaluate(
     learn = find_method("zero", Morpion()).imported()
     if not seconds > 0:
         raise ValueError(f"the seconds must be more than 0, not {seconds}")
+    if games < 1:
+        raise ValueError(f"the number of games must be at least 1, not {games}")
+    model = model / "model.safetensors" if model.is_dir() else model
+    if learn.nets.kind_of(model) == "morpion r2":
+        return _evaluate_r2(model, games, simulations, common.seed)
     net, trained, metrics = learn.load_model(model)
     chosen = replace(
         trained, games=games, searches=games, level=level, threads=threads, search_iterations=search_iterations
@@ -351,16 +359,10 @@ def evaluate(
     played, found = learn.search_with_net(net, chosen, seconds, common.seed)
     plain = learn.search_without_net(net.game, chosen, seconds, common.seed)
 
-    def summary(scores: Any, **more: Any) -> dict[str, Any]:
-        if len(scores) == 0:  # the time was up before a search had begun
-            return {"best": None, "count": 0, **more}
-        middle = {"mean": round(float(scores.mean()), 2), "median": float(np.median(scores))}
-        return {"best": int(scores.max()), **middle, "count": len(scores), **more}
-
     data: dict[str, Any] = {
-        "net_alone": summary(played.scores),
-        "net_and_search": summary(found.scores, cpu_seconds=round(found.cpu_seconds, 1)),
-        "search_alone": summary(plain.scores, cpu_seconds=round(plain.cpu_seconds, 1)),
+        "net_alone": _summary(played.scores),
+        "net_and_search": _summary(found.scores, cpu_seconds=round(found.cpu_seconds, 1)),
+        "search_alone": _summary(plain.scores, cpu_seconds=round(plain.cpu_seconds, 1)),
         "seconds": seconds,
         "record": learn.record(net.game, max([*played.games, *found.games], key=len)),
         "trained": metrics,
@@ -369,10 +371,39 @@ def evaluate(
     if simulations:
         threshold = float(np.quantile(played.scores, trained.ratio))
         trees = learn.Trees(net, net.game.initial_state(), 64, threshold)
-        data["net_and_tree"] = summary(np.array([len(game) for game in trees.play(simulations, threads)]))
+        data["net_and_tree"] = _summary(np.array([len(game) for game in trees.play(simulations, threads)]))
+    return _evaluation(data)
 
+
+def _evaluate_r2(model: Path, games: int, simulations: int, seed: int) -> Answer:
+    learn = find_method("r2", Morpion()).imported()
+    player, settings = learn.load_model(model)
+
+    def lengths(count: int, step_threshold: int) -> Any:
+        chosen = replace(settings, episodes=count, step_threshold=step_threshold, self_play_simulations=0)
+        return np.array(
+            [len(episode.actions) for episode in learn.self_play(player, chosen, np.random.default_rng(seed))]
+        )
+
+    played = lengths(games, settings.step_threshold)
+    data = {"net_alone": _summary(played), "most_probable_moves": _summary(lengths(1, 1))}
+    if simulations:
+        threshold = int(np.quantile(played, settings.ratio))
+        game = learn.enhanced_game(player, replace(settings, simulations=simulations), threshold)
+        data["net_and_tree"] = _summary(np.array([len(game)]))
+    return _evaluation(data)
+
+
+def _summary(scores: Any, **more: Any) -> dict[str, Any]:
+    if len(scores) == 0:  # the time was up before a search had begun
+        return {"best": None, "count": 0, **more}
+    middle = {"mean": round(float(scores.mean()), 2), "median": float(np.median(scores))}
+    return {"best": int(scores.max()), **middle, "count": len(scores), **more}
+
+
+def _evaluation(data: dict[str, Any]) -> Answer:
     def show(console: Console) -> None:
-        for name in ("net_alone", "net_and_search", "net_and_tree", "search_alone"):
+        for name in ("net_alone", "most_probable_moves", "net_and_search", "net_and_tree", "search_alone"):
             if name in data:
                 console.print(f"{name.replace('_', ' ')}: {data[name]}")
 

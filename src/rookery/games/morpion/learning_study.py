@@ -123,6 +123,36 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
     return Table("Learning by ranked reward", columns, rows, command, note)
 
 
+def full_size(command: str) -> tuple[Table, Figure]:
+    """The paper's system with the values of Table 7.1, on its three boards: a run whose curves ship."""
+    data = json.loads((MODELS / "r2.json").read_text())
+    boards: dict[str, dict[str, list[Any]]] = data["boards"]
+    rows = [["22", "the paper", "100 of 100", "about a week", "-", str(PAPER_BEST), "-"]]
+    for board, curve in boards.items():
+        enhanced = [str(length) for length in curve["enhanced"] if length is not None]
+        rows.append([
+            board, data["machine"], f"{len(curve['best'])} of {data['iterations']}", f"{curve['seconds'][-1]:.0f} s",
+            f"{np.mean(curve['played_mean'][-5:]):.1f}", str(max(curve["best"])), " ".join(enhanced) or "-",
+        ])  # fmt: skip
+    columns = ["board", "where", "iterations", "time", "mean of the last 5", "best", "games with tree search"]
+    note = (
+        f"{data['note']} Random play on an unlimited grid lasts 42.9 moves on average. Remake a row: {data['command']}"
+    )
+
+    def paint(figure: Any) -> None:
+        left, right = figure.subplots(1, 2, sharey=True)
+        for axes, name, title in ((left, "best", "Best so far"), (right, "played_mean", "Mean of self-play")):
+            curves = {
+                f"board {board}": (list(range(1, len(curve[name]) + 1)), curve[name]) for board, curve in boards.items()
+            }
+            longest = max(len(curve[name]) for curve in boards.values())
+            curves["the paper's best"] = [1, longest], [PAPER_BEST] * 2
+            plots.lines(axes, curves, "iterations (the paper: 100)", "moves", title)
+
+    figure = Figure(plots.draw(paint, 9, 3.6), "The paper's system at full size: learning curves by board.", wide=True)
+    return Table("Table 7.1: the paper's system at full size", columns, rows, command, note), figure
+
+
 def _nrpa(campaign: Campaign) -> list[str]:
     scores = [run.score for run in campaign.runs]
     cpu = sum(run.cpu_seconds for run in campaign.runs)

@@ -57,7 +57,7 @@ class R2(_Net):
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         assert model is not None
-        return R2Agent(self.imported().load_model(model))
+        return R2Agent(self.imported().load_model(model)[0])
 
 
 class Search(Method):

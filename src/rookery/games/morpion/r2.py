@@ -6,7 +6,12 @@ retraining, the game with tree search, training.
 The paper leaves the net's input and actions open. Here they are what is known of the authors' program: the net sees
 the dots but no lines, and an action is the cell of the new dot, so of several lines through one new dot only the first
 can be drawn. As in the paper, self-play takes its moves from the net's policy without a tree, and the net is trained on
-(s, pi, z) with that very policy pi, so only the value carries news. `zero` is the system that mends all this.
+(s, pi, z) with that very policy pi, so only the value carries news; `self_play_simulations` is the other choice of line
+6, a tree in self-play. `zero` is the system that mends all this.
+
+Where it differs from the authors' program: a tree looks at up to `leaves` positions at once, theirs at one; a GPU works
+in mixed precision; and theirs trains on all eight symmetries of every example, which Algorithm 7 does not say and which
+takes eight times as long (`symmetries`).
 
 All random numbers of an iteration follow from the seed and the number of the iteration, so a run that was stopped goes
 on and ends as it would have on the same machine.
@@ -20,7 +25,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +35,7 @@ from torch.nn import functional
 
 from rookery import _native
 from rookery.files import write_text
-from rookery.games.morpion.rules import STEPS, Morpion
+from rookery.games.morpion.rules import STEPS, Morpion, MorpionState
 from rookery.games.morpion.zero import progress
 from rookery.learn import nets
 from rookery.method import check_at_least
@@ -39,6 +44,7 @@ from rookery.run import Row, Run, duration, settings_from
 KIND = "morpion r2"
 MODEL = "model.safetensors"
 Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,17 @@ class Settings:
     episodes: int = 50
     """Games of self-play per iteration, E."""
     step_threshold: int = 41
-    """Moves drawn from the policy at the start of a game, T'; then the most probable one is played."""
+    """Moves before this one, counted from 1, are drawn from the policy, T'; from it on the most probable is played."""
     simulations: int = 20000
     """Simulations of the tree search per move of the enhanced game, m."""
+    self_play_simulations: int = 0
+    """Simulations per move of self-play, 100 in the paper if it used any; 0 takes the policy from the net."""
     exploration: float = 1.0
     """Weight of exploration in the tree search, c."""
+    untried: Literal["zero", "mean"] = "zero"
+    """Value in the tree of a move not tried yet: 0 as in the authors' program, or the mean over the moves tried."""
+    tie: float = 1.0
+    """Value in the tree of a score on the threshold, from -1 to 1; the authors' program has 1."""
     retrain: int = 10
     """Iterations whose examples are trained on, rs."""
     epochs: int = 5
@@ -77,6 +89,8 @@ class Settings:
     """Channels of the four convolutions, as in the framework the authors built on; the paper does not say."""
     hidden: int = 1024
     """Units of the first of the two hidden layers; the second has half as many."""
+    symmetries: bool = False
+    """Train on every example in all eight symmetries, as the authors' program does."""
     leaves: int = 64
     """Positions of one tree that the net looks at together. The paper's program looked at one at a time."""
     minutes: float = duration(0.0)
@@ -84,7 +98,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "iterations", "episodes", "simulations", "epochs", "batch", "channels", "hidden")
-        check_at_least(self, 0, "minutes")
+        check_at_least(self, 0, "minutes", "self_play_simulations")
+        if self.untried not in ("zero", "mean"):
+            raise ValueError(f"untried must be zero or mean, not {self.untried!r}")
+        if not -1 <= self.tie <= 1:
+            raise ValueError(f"the tie must be -1 to 1, not {self.tie:g}")
 
 
 SMALL = Settings(
@@ -128,6 +146,8 @@ class Player:
     def __init__(self, settings: Settings, device: torch.device) -> None:
         self.game = Morpion(board=settings.board)
         self.net = Net(settings).to(device)
+        if device.type == "cuda":
+            self.net = self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.device = device
         side, length = settings.board, self.game.length
         action = np.arange(self.game.num_actions)
@@ -137,6 +157,12 @@ class Player:
         self.cell_of = ((cell // side + action % length * steps[:, 1]) * side
                         + cell % side + action % length * steps[:, 0])  # fmt: skip
 
+    def evaluate(self, dots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The net's scores and values, in mixed precision on a GPU."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+            scores, value = self.net(dots)
+        return scores.float(), value.float()
+
     @torch.no_grad()
     def policies(
         self, planes: Floats, offsets: npt.NDArray[np.int64], actions: npt.NDArray[np.int32]
@@ -145,14 +171,37 @@ class Player:
         each cell (the first line through it) and the value `[B]`."""
         self.net.eval()
         dots = planes[:, :1].copy()
-        scores, value = self.net(torch.from_numpy(dots).to(self.device))
+        scores, value = self.evaluate(torch.from_numpy(dots).to(self.device))
         owner = np.repeat(np.arange(len(planes)), np.diff(offsets))
         action_for = np.full((len(planes), scores.shape[1]), -1, np.int32)
         # Written from the last to the first, so that the first stays.
         action_for[owner[::-1], self.cell_of[actions[::-1]]] = actions[::-1]
         legal = torch.from_numpy(action_for >= 0).to(self.device)
-        policy = scores.float().masked_fill(~legal, -torch.inf).softmax(1)
-        return dots, policy.cpu().numpy(), action_for, value.float().cpu().numpy()
+        policy = scores.masked_fill(~legal, -torch.inf).softmax(1)
+        return dots, policy.cpu().numpy(), action_for, value.cpu().numpy()
+
+    def trees(self, start: MorpionState, games: int, settings: Settings, threshold: int) -> _native.morpion.Puct:
+        """Trees from one position; a game counts as won by more moves than the threshold."""
+        return _native.morpion.Puct(
+            start, games, settings.exploration, float(threshold), settings.tie, settings.untried == "mean"
+        )
+
+    def grow(self, trees: _native.morpion.Puct, simulations: int, leaves: int) -> None:
+        """Search until every root has the given number of simulations."""
+        threads = 0 if len(trees) > 1 else 1
+        while True:
+            planes, offsets, actions = trees.find_leaves(simulations, leaves, threads)
+            if len(planes) == 0:  # all walks came to ends of games, or the work is done
+                trees.expand(np.empty(0, np.float32), np.empty(0, np.float32))
+                if all(trees.over(i) or trees.simulations(i) >= simulations for i in range(len(trees))):
+                    return
+                continue
+            _, policies, action_for, values = self.policies(planes, offsets, actions)
+            owner = np.repeat(np.arange(len(planes)), np.diff(offsets))
+            cells = self.cell_of[actions]
+            # A second line through the same dot is no action of this player.
+            priors = np.where(action_for[owner, cells] == actions, policies[owner, cells], np.float32(-1))
+            trees.expand(priors.astype(np.float32), values)
 
 
 # Self-play (stage 1)
@@ -160,20 +209,22 @@ class Player:
 
 @dataclass(frozen=True)
 class Episode:
-    dots: Floats
+    dots: Bytes
     """`[T, 1, side, side]`"""
     policies: Floats
     """`[T, cells]`"""
     actions: list[int]
 
 
-def self_play(player: Player, settings: Settings, rng: np.random.Generator) -> list[Episode]:
-    """E games side by side: moves are drawn from the policy before T', the most probable one after."""
-    games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
-    seen: list[tuple[list[Floats], list[Floats]]] = [([], []) for _ in range(settings.episodes)]
+def self_play(player: Player, settings: Settings, rng: np.random.Generator, threshold: int = 0) -> list[Episode]:
+    """E games side by side: moves are drawn from the policy before T', the most probable one from there on."""
+    policy = _TreePolicy if settings.self_play_simulations else _NetPolicy
+    games = policy(player, settings, threshold)
+    seen: list[tuple[list[Bytes], list[Floats]]] = [([], []) for _ in range(settings.episodes)]
     step = 0
     while len(live := games.live()):
-        dots, policies, action_for, _ = player.policies(*games.observe(1))
+        step += 1
+        dots, policies, action_for = games.policies()
         if step < settings.step_threshold:
             sums = policies.cumsum(1)
             cells = (sums <= rng.random((len(live), 1)) * sums[:, -1:]).sum(1)
@@ -181,12 +232,61 @@ def self_play(player: Player, settings: Settings, rng: np.random.Generator) -> l
         else:
             cells = policies.argmax(1)
         for i, number in enumerate(live):
-            seen[number][0].append(dots[i])
+            seen[number][0].append(dots[i].astype(np.uint8))
             seen[number][1].append(policies[i])
         games.apply(action_for[np.arange(len(live)), cells])
-        step += 1
     return [Episode(np.stack(dots), np.stack(policies), actions)
-            for (dots, policies), actions in zip(seen, games.histories, strict=True)]  # fmt: skip
+            for (dots, policies), actions in zip(seen, games.histories(), strict=True)]  # fmt: skip
+
+
+class _NetPolicy:
+    """Games whose policy is the net's own (line 6: "directly get policy")."""
+
+    def __init__(self, player: Player, settings: Settings, threshold: int) -> None:
+        self.player = player
+        self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
+
+    def live(self) -> npt.NDArray[np.int64]:
+        return self.games.live()
+
+    def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+        """For each live game: dots, policy over cells, and the action for each cell."""
+        return self.player.policies(*self.games.observe(1))[:3]
+
+    def apply(self, actions: npt.NDArray[np.int32]) -> None:
+        self.games.apply(actions)
+
+    def histories(self) -> list[list[int]]:
+        return self.games.histories
+
+
+class _TreePolicy:
+    """Games whose policy is the share of visits in a tree (line 6: "perform MCTS"). The tree below a move is kept."""
+
+    def __init__(self, player: Player, settings: Settings, threshold: int) -> None:
+        self.player, self.settings = player, settings
+        self.trees = player.trees(player.game.initial_state(), settings.episodes, settings, threshold)
+        self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
+
+    def live(self) -> npt.NDArray[np.int64]:
+        return self.games.live()
+
+    def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+        self.player.grow(self.trees, self.settings.self_play_simulations, self.settings.leaves)
+        dots, _, action_for, _ = self.player.policies(*self.games.observe(1))
+        visits = np.zeros(action_for.shape, np.float32)
+        for row, number in enumerate(self.live()):
+            for action, count, _, _ in self.trees.moves(int(number)):
+                visits[row, self.player.cell_of[action]] = count
+        return dots, visits / visits.sum(1, keepdims=True), action_for
+
+    def apply(self, actions: npt.NDArray[np.int32]) -> None:
+        for number, action in zip(self.live(), actions, strict=True):
+            self.trees.apply(int(number), int(action))
+        self.games.apply(actions)
+
+    def histories(self) -> list[list[int]]:
+        return self.games.histories
 
 
 # Ranking
@@ -195,10 +295,14 @@ def self_play(player: Player, settings: Settings, rng: np.random.Generator) -> l
 def ranked_reward(score: int, recent: list[int], settings: Settings, rng: np.random.Generator) -> int:
     """z of a game (equation 7.1), once its score stands in the list B: the threshold is the score at L * tau of the
     ranked list, where L is how long the list is."""
-    threshold = sorted(recent)[min(len(recent) - 1, int(len(recent) * settings.ratio))]
+    threshold = _threshold(recent, settings)
     if score == threshold:
         return int(rng.choice([-1, 1]))
     return 1 if score > threshold else -1
+
+
+def _threshold(recent: list[int], settings: Settings) -> int:
+    return sorted(recent)[min(len(recent) - 1, int(len(recent) * settings.ratio))]
 
 
 # Retraining (stage 2)
@@ -206,26 +310,44 @@ def ranked_reward(score: int, recent: list[int], settings: Settings, rng: np.ran
 
 @dataclass(frozen=True)
 class Examples:
-    dots: Floats
+    dots: Bytes
+    """`[N, 1, side, side]`"""
     policies: Floats
+    """`[N, cells]`"""
     rewards: Floats
+
+    def symmetric(self) -> Examples:
+        """Every example in all eight symmetries of the board."""
+        side = self.dots.shape[-1]
+        boards = self.policies.reshape(self.dots.shape)
+
+        def turned(planes: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+            return [np.rot90(p, k, (2, 3)) for p in (planes, planes[..., ::-1]) for k in range(4)]
+
+        return Examples(
+            np.ascontiguousarray(np.concatenate(turned(self.dots))),
+            np.concatenate(turned(boards)).reshape(-1, side * side),
+            np.tile(self.rewards, 8),
+        )
 
 
 def retrain(player: Player, kept: list[Examples], settings: Settings, seed: int) -> float:
     """`epochs` passes over the kept examples in random batches. Returns the mean loss."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    dots = np.concatenate([examples.dots for examples in kept])
-    policies = np.concatenate([examples.policies for examples in kept])
-    rewards = np.concatenate([examples.rewards for examples in kept])
+    if settings.symmetries:
+        kept = [examples.symmetric() for examples in kept]
+    dots, policies, rewards = (
+        torch.from_numpy(np.concatenate([getattr(examples, part) for examples in kept])).to(player.device)
+        for part in ("dots", "policies", "rewards")
+    )
     optimizer = torch.optim.Adam(player.net.parameters(), settings.learning_rate)
     player.net.train()
     losses = []
     for _ in range(settings.epochs * max(1, len(dots) // settings.batch)):
-        chosen = rng.integers(0, len(dots), settings.batch)
-        x, pi, z = (torch.from_numpy(array[chosen]).to(player.device) for array in (dots, policies, rewards))
-        scores, value = player.net(x)
-        loss = -(pi * scores.log_softmax(1)).sum(1).mean() + functional.mse_loss(value, z)
+        chosen = torch.from_numpy(rng.integers(0, len(dots), settings.batch)).to(player.device)
+        scores, value = player.evaluate(dots[chosen].float())
+        loss = -(policies[chosen] * scores.log_softmax(1)).sum(1).mean() + functional.mse_loss(value, rewards[chosen])
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -240,20 +362,8 @@ def enhanced_game(player: Player, settings: Settings, threshold: int) -> list[in
     """One game in which every move is the one most visited by a tree search from scratch."""
     state = player.game.initial_state()
     while state.legal_actions():
-        tree = _native.morpion.Puct(state, 1, settings.exploration, float(threshold))
-        while True:
-            planes, offsets, actions = tree.find_leaves(settings.simulations, settings.leaves, 1)
-            if len(planes) == 0:
-                if tree.simulations(0) >= settings.simulations:
-                    break
-                tree.expand(np.empty(0, np.float32), np.empty(0, np.float32))
-                continue
-            _, policies, action_for, values = player.policies(planes, offsets, actions)
-            owner = np.repeat(np.arange(len(planes)), np.diff(offsets))
-            cells = player.cell_of[actions]
-            # A second line through the same dot is no action of this player.
-            priors = np.where(action_for[owner, cells] == actions, policies[owner, cells], np.float32(-1))
-            tree.expand(priors.astype(np.float32), values)
+        tree = player.trees(state, 1, settings, threshold)
+        player.grow(tree, settings.simulations, settings.leaves)
         state.apply(max(tree.moves(0), key=lambda move: (move[1], move[3]))[0])
     return list(state.moves)
 
@@ -262,7 +372,8 @@ def enhanced_game(player: Player, settings: Settings, threshold: int) -> list[in
 
 
 def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
-    """Algorithm 7, a row of metrics for each iteration. The folder keeps a checkpoint of the last one."""
+    """Algorithm 7, a row of metrics for each iteration. The net of the paper's size takes 700 MB, so a checkpoint is
+    written once a minute and at the end."""
     seed, folder, minutes = run.seed, run.folder, settings.minutes or math.inf
     begin = time.monotonic()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -274,18 +385,16 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     best: list[int] = []
     if arrays := run.restore():
         recent, best = arrays["recent"].tolist(), arrays["best"].tolist()
-        names = player.net.state_dict()
-        player.net.load_state_dict({name: torch.from_numpy(arrays[f"net.{name}"]) for name in names})
+        nets.restore(arrays, net=player.net)
         kept = [
             Examples(*(arrays[f"examples.{i}.{part}"] for part in ("dots", "policies", "rewards")))
             for i in range(int(arrays["kept"]))
         ]
     seconds_before = run.rows[-1]["seconds"] if run.rows else 0.0
+    saved = begin
     for iteration in range(len(run.rows), settings.iterations):
-        if run.rows and time.monotonic() - begin >= 60 * minutes:
-            break
         rng = np.random.default_rng((seed, iteration))
-        episodes = self_play(player, settings, rng)
+        episodes = self_play(player, settings, rng, _threshold(recent, settings) if recent else 0)
         rewards = []
         for episode in episodes:
             recent = [*recent, len(episode.actions)][-settings.rewards :]
@@ -300,37 +409,42 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
         loss = retrain(player, kept, settings, int(rng.integers(1 << 62)))
         scores = [len(episode.actions) for episode in episodes]
         games = [episode.actions for episode in episodes]
-        threshold = sorted(recent)[min(len(recent) - 1, int(len(recent) * settings.ratio))]
         enhanced = None
         if (iteration + 1) % settings.enhanced_every == 0:
-            games.append(enhanced_game(player, settings, threshold))
+            games.append(enhanced_game(player, settings, _threshold(recent, settings)))
             enhanced = len(games[-1])
         best = max([best, *games], key=len)
+        now = time.monotonic()
         row: Row = {
             "iteration": iteration + 1,
-            "progress": progress(iteration + 1, settings.iterations, (time.monotonic() - begin) / 60, minutes),
-            "seconds": round(seconds_before + time.monotonic() - begin, 2),
+            "progress": progress(iteration + 1, settings.iterations, (now - begin) / 60, minutes),
+            "seconds": round(seconds_before + now - begin, 2),
             "best": len(best),
-            "threshold": threshold,
+            "threshold": _threshold(recent, settings),
             "played_mean": float(np.mean(scores)),
             "played_best": max(scores),
             "enhanced": enhanced,
             "loss": loss,
         }
-        arrays_now: dict[str, npt.NDArray[Any]] = {
-            f"net.{name}": tensor.cpu().numpy() for name, tensor in player.net.state_dict().items()
-        }
-        for i, group in enumerate(kept):
-            for part, array in asdict(group).items():
-                arrays_now[f"examples.{i}.{part}"] = array
-        arrays_now |= {"recent": np.array(recent), "best": np.array(best, np.int32), "kept": np.array(len(kept))}
-        run.save(row, arrays_now)
+        last = iteration + 1 == settings.iterations or now - begin >= 60 * minutes
+        if last or now - saved >= 60:
+            saved = now
+            arrays_now = nets.arrays(net=player.net)
+            for i, group in enumerate(kept):
+                arrays_now |= {f"examples.{i}.{part}": array for part, array in vars(group).items()}
+            arrays_now |= {"recent": np.array(recent), "best": np.array(best, np.int32), "kept": np.array(len(kept))}
+            run.save(row, arrays_now)
+            save_model(folder / MODEL, player.net, settings)
+        else:
+            run.add(row)
+            run.write_metrics()
         state = player.game.initial_state()
         for move in best:
             state.apply(move)
         write_text(folder / "best.psol", state.psol())
-        save_model(folder / MODEL, player.net, settings)
         yield row
+        if last:
+            return
 
 
 # Files
@@ -341,9 +455,10 @@ def save_model(path: Path | str, net: Net, settings: Settings) -> None:
     nets.save_net(path, net, KIND, settings=json.dumps(asdict(settings)))
 
 
-def load_model(path: Path | str) -> Player:
+def load_model(path: Path | str) -> tuple[Player, Settings]:
     """Read what `save_model` wrote; a foreign or damaged file raises ValueError."""
     tensors, metadata = nets.load_net(path, KIND)
-    player = Player(settings_from(Settings, json.loads(metadata["settings"])), torch.device("cpu"))
+    settings = settings_from(Settings, json.loads(metadata["settings"]))
+    player = Player(settings, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     player.net.load_state_dict(tensors)
-    return player
+    return player, settings

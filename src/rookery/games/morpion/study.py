@@ -22,6 +22,7 @@ from rookery.games.morpion import learning_study as morpion_learning
 from rookery.games.morpion.learning_study import PAPER_BEST
 from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion
 from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, Method, shipped
+from rookery.registry import load
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
 from rookery.statistics import bootstrap_interval, wilson_interval
@@ -111,10 +112,26 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         _methods(timed, plan.seconds, command),
         learning,
     ]
-    figures = [*_grids(timed, levels), _progress_curves(timed), curves]
+    figures = [_moves_example(), *_grids(timed, levels), _progress_curves(timed), curves]
+    full_size, full_size_curves = morpion_learning.full_size(command)
+    tables.append(full_size)
+    figures.append(full_size_curves)
     return Result(
         "morpion", "Morpion Solitaire: how long can a game be?", seed, tables, figures, time.perf_counter() - begin
     )
+
+
+EXAMPLE = ("(27,32) \\ 0", "(28,24) | +2", "(30,26) \\ 0", "(31,29) | -2", "(31,30) | +1")
+"""Moves as in Figure 7.1: the fourth line crosses the third, and the fifth touches the fourth at an end, which is legal
+in 5T and not in 5D."""
+
+
+def _moves_example() -> Figure:
+    state = load("morpion", "5T").initial_state()
+    for text in EXAMPLE:
+        state.apply(state.parse_action(text))
+    caption = "Figure 7.1: lines may cross (4 and 3); 5 touches 4 at an end, which is legal in 5T and not in 5D."
+    return Figure(state.svg(), caption)
 
 
 def _longest_games(
