@@ -21,6 +21,11 @@ static void check(const Settings& s) {
     if (!(s.epsilon >= 0 && s.epsilon <= 1)) refuse("epsilon must be from 0 to 1");
     if (!(s.first_discount >= 0 && s.first_discount <= 1)) refuse("the first discount must be from 0 to 1");
     if (!(s.last_discount >= 0 && s.last_discount <= 1)) refuse("the last discount must be from 0 to 1");
+    if (!std::isfinite(s.draw_reward) || std::abs(s.draw_reward) > 1) refuse("the draw reward must be from -1 to 1");
+    if (!std::isfinite(s.capture_reward) || std::abs(s.capture_reward) > 1000) {
+        refuse("the capture reward must be from -1000 to 1000");
+    }
+    if (!(s.reward_decay >= 0 && s.reward_decay <= 1)) refuse("the reward decay must be from 0 to 1");
 }
 
 static void check_threads(int threads) {
@@ -107,11 +112,14 @@ ROOKERY_BIND(checkers, 2) {
     nb::class_<Settings>(m, "QSettings")
         .def(
             "__init__",
-            [](Settings* self, double alpha, double epsilon, double first_discount, double last_discount) {
-                new (self) Settings{alpha, epsilon, first_discount, last_discount};
+            [](Settings* self, double alpha, double epsilon, double first_discount, double last_discount,
+               double draw_reward, double capture_reward, double reward_decay, bool program) {
+                new (self) Settings{alpha,       epsilon,        first_discount, last_discount,
+                                    draw_reward, capture_reward, reward_decay,   program};
                 check(*self);
             },
-            nb::kw_only(), "alpha"_a, "epsilon"_a, "first_discount"_a, "last_discount"_a);
+            nb::kw_only(), "alpha"_a, "epsilon"_a, "first_discount"_a, "last_discount"_a, "draw_reward"_a,
+            "capture_reward"_a, "reward_decay"_a, "program"_a);
 
     nb::class_<QTable>(m, "QTable", "Values of actions by position. Not to be read while it learns.")
         .def(nb::init<>())
@@ -148,7 +156,7 @@ ROOKERY_BIND(checkers, 2) {
             "than asked for after Ctrl-C, or when stopped.")
         .def(
             "learn",
-            [](QTable& self, const H& start, const ActionList& actions, double alpha, double discount) {
+            [](QTable& self, const H& start, const ActionList& actions, const Settings& settings, double discount) {
                 State state = start.state;
                 std::vector<Step> steps;
                 for (const Action action : actions) {
@@ -158,13 +166,14 @@ ROOKERY_BIND(checkers, 2) {
                         throw nb::value_error("the game has an illegal action");
                     }
                     steps.push_back({state.position(), static_cast<std::int32_t>(found - legal.begin()),
-                                     static_cast<std::int32_t>(legal.size())});
+                                     static_cast<std::int32_t>(legal.size()),
+                                     std::popcount(checkers::track(action).captured)});
                     state.apply(action);
                 }
                 if (state.player() != kTerminal) throw nb::value_error("the game is not over");
-                learn_from_game(self, steps, state.returns(), alpha, discount);
+                learn_from_game<QTable>(self, steps, state.returns(), settings, discount);
             },
-            "start"_a, "actions"_a, "alpha"_a, "discount"_a, "The walk back through one finished game.")
+            "start"_a, "actions"_a, "settings"_a, "discount"_a, "The walk through one finished game.")
         .def(
             "keep_training",
             [](const QTable& self, const H& state, const Settings& settings, std::int64_t games, std::uint64_t seed) {
@@ -187,13 +196,14 @@ ROOKERY_BIND(checkers, 2) {
                     "values"_a)
         .def(
             "strongest_votes",
-            [](const QTable& self, const H& state, Action action, std::size_t most, int symmetries, int threads) {
+            [](const QTable& self, const H& state, Action action, std::size_t most, int symmetries, int threads,
+               bool program) {
                 check_threads(threads);
                 if (!state.state.is_legal(action)) throw nb::value_error("the action is not legal in the position");
                 const Position p = state.state.position();
                 Control control;
                 const auto [for_it, against] = interruptible(control, [&] {
-                    return strongest_votes(self, symmetries, p, action, most, threads);
+                    return strongest_votes(self, symmetries, p, action, most, threads, program);
                 });
                 const auto rows = [&](const std::vector<Vote>& votes) {
                     nb::list list;
@@ -206,22 +216,22 @@ ROOKERY_BIND(checkers, 2) {
                 };
                 return nb::make_tuple(rows(for_it), rows(against));
             },
-            "state"_a, "action"_a, "most"_a, "symmetries"_a, "threads"_a,
+            "state"_a, "action"_a, "most"_a, "symmetries"_a, "threads"_a, "program"_a,
             "Those for the action and those against it, each (weight, q, matching cells, Black, White, kings, side, "
             "action, symmetry).",
             nb::sig("def strongest_votes(self, state: rookery._native.checkers.State, action: int, most: int, "
-                    "symmetries: int, threads: int) -> tuple[list[typing.Any], list[typing.Any]]"));
+                    "symmetries: int, threads: int, program: bool) -> tuple[list[typing.Any], list[typing.Any]]"));
 
     nb::class_<PriorStateVoting>(m, "PriorStateVoting", "The votes of a table as it was when this was made.")
         .def(
             "__init__",
-            [](PriorStateVoting* self, const QTable& table, int symmetries, int threads) {
+            [](PriorStateVoting* self, const QTable& table, int symmetries, int threads, bool program) {
                 check_threads(threads);
                 Control control;
                 new (self) PriorStateVoting(
-                    interruptible(control, [&] { return PriorStateVoting(table, symmetries, threads); }));
+                    interruptible(control, [&] { return PriorStateVoting(table, symmetries, threads, program); }));
             },
-            "table"_a, "symmetries"_a = 1, "threads"_a = 0)
+            "table"_a, "symmetries"_a = 1, "threads"_a = 0, "program"_a = false)
         .def(
             "scores",
             [](const PriorStateVoting& self, const H& state) {
@@ -236,6 +246,16 @@ ROOKERY_BIND(checkers, 2) {
             },
             "state"_a, "(action, score, votes) of every legal action.");
 
+    m.def(
+        "program_first",
+        [](const ActionList& actions) {
+            for (const Action action : actions) checkers::decode(action);  // refuses what is no action
+            if (actions.empty()) throw nb::value_error("there are no actions");
+            return *std::min_element(actions.begin(), actions.end(), [](Action a, Action b) {
+                return program_order(a) < program_order(b);
+            });
+        },
+        "actions"_a, "The action that the author's program lists first.");
     m.def(
         "first_moves",
         [](Array<std::uint32_t> black, Array<std::uint32_t> white, Array<std::uint32_t> kings, Array<std::uint8_t> side) {
@@ -264,7 +284,7 @@ ROOKERY_BIND(checkers, 2) {
             check_threads(threads);
             if (games < 0 || games > 100'000'000) throw nb::value_error("the number of games must be 0 to 10^8");
             if (repetitions < 1) throw nb::value_error("the number of repetitions must be at least 1");
-            MatchSettings settings{Fallback::kRandom, voting, training, repetitions};
+            MatchSettings settings{Fallback::kRandom, voting, training, repetitions, training.program};
             if (fallback == "voting") settings.fallback = Fallback::kVoting;
             if (fallback == "keep-training") settings.fallback = Fallback::kKeepTraining;
             if (fallback == "voting" && !voting) throw nb::value_error("the fallback voting needs the votes");

@@ -2,7 +2,8 @@
 //
 // One table serves both colours: a row per position (pieces and side to move), a value per legal action in the order of
 // for_each_action, so that actions need not be stored. A game is played to its end, then every player's own moves are
-// walked through from the last to the first.
+// walked through from the last to the first. The author's published program does it otherwise; `Settings::program`
+// does what that does.
 #pragma once
 
 #include <span>
@@ -130,8 +131,13 @@ private:
 struct Settings {
     double alpha, epsilon;
     double first_discount, last_discount;  // rises evenly from the first game to the last
+    double draw_reward = 0;                // at every move of a drawn game
+    double capture_reward = 0;             // added for each piece that a move captures
+    double reward_decay = 1;               // the result counts this much less with every later move of the player
+    bool program = false;                  // learn as the author's program does, not as Algorithm 1
 
     double discount(std::int64_t game, std::int64_t games) const {
+        if (program) return first_discount + (last_discount - first_discount) * static_cast<double>(game + 1) / games;
         if (games < 2) return last_discount;
         return first_discount + (last_discount - first_discount) * static_cast<double>(game) / (games - 1);
     }
@@ -152,39 +158,113 @@ int choose_greatest(const Value* values, int actions, Rng& rng) {
     return best;
 }
 
+// Where an action stands in the lists of the author's program: by its first square, then by the directions of its
+// steps in the order down right, down left, up right, up left.
+inline std::uint64_t program_order(Action action) {
+    std::uint64_t directions = 0;
+    int jumps = 0;
+    Action a = action;
+    for (; a >= kFirstCapture; a = track(a).shorter, ++jumps) {
+        directions = directions >> 2 | std::uint64_t(track(a).direction ^ 1) << 46;
+    }
+    if (jumps == 0) directions = std::uint64_t(track(a).direction ^ 1) << 46;
+    return std::uint64_t(track(action).from()) << 48 | directions;
+}
+
+// As the author's program chooses: of the actions of greatest value the first of its list.
+template <class Value>
+int choose_first(const Value* values, const ActionList& actions) {
+    int best = 0;
+    for (int i = 1; i < static_cast<int>(actions.size()); ++i) {
+        if (values[i] > values[best] ||
+            (values[i] == values[best] && program_order(actions[i]) < program_order(actions[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 // One move of a finished game.
 struct Step {
     Position position;
     std::int32_t chosen, actions;  // the number of the action, and how many there were
+    std::int32_t captured;         // pieces
+    double reward = 0;
 };
 
-// A game of the table against itself from `state`, which ends up at the end; `steps` gets the moves.
+// A game of the table against itself from `state`, which ends up at the end; `steps` gets the moves. In the author's
+// program a position is known as soon as it was met, otherwise after the game.
 template <class Table>
-void play_epsilon_greedily(const Table& table, double epsilon, State& state, Rng& rng, std::vector<Step>& steps) {
+void play_epsilon_greedily(Table& table, const Settings& settings, State& state, Rng& rng, std::vector<Step>& steps) {
     ActionList actions;
     while (state.player() != kTerminal) {
         actions.clear();
         state.legal_actions(actions);
         const int n = static_cast<int>(actions.size());
-        const float* values = rng.uniform() < epsilon ? nullptr : table.find(state.position());
-        const int chosen = values ? choose_greatest(values, n, rng) : n == 1 ? 0 : static_cast<int>(rng.below(n));
-        steps.push_back({state.position(), chosen, n});
+        const float* values = rng.uniform() < settings.epsilon ? nullptr : table.find(state.position());
+        const int chosen = !values            ? (n == 1 ? 0 : static_cast<int>(rng.below(n)))
+                           : settings.program ? choose_first(values, actions)
+                                              : choose_greatest(values, n, rng);
+        if (settings.program) table.find_or_add(state.position(), n);
+        steps.push_back({state.position(), chosen, n, std::popcount(track(actions[chosen]).captured)});
         state.apply(actions[chosen]);
     }
 }
 
-// The walk back. A player's reward, the same at each of his moves, is +1 for a win, -1 for a loss, 0 for a draw; what
-// comes next is the best value of the position in which he moved next, and nothing after his last move.
+// What every move earns: the result of its player, +1, -1 or `draw_reward`, decayed by the moves that he still made, and
+// what it captured.
+inline void set_rewards(std::span<Step> steps, const Returns& returns, const Settings& settings) {
+    std::array<double, 2> weight = {1.0, 1.0};
+    const bool drawn = returns[0] == 0;
+    for (std::size_t i = steps.size(); i-- > 0;) {
+        Step& step = steps[i];
+        const std::uint32_t side = step.position.side;
+        step.reward = weight[side] * (drawn ? settings.draw_reward : returns[side]) +
+                      settings.capture_reward * step.captured;
+        weight[side] *= settings.reward_decay;
+    }
+}
+
+// One step of either walk; returns the best value of the position after it.
 template <class Table>
-void learn_from_game(Table& table, std::span<const Step> steps, const Returns& returns, double alpha, double discount) {
+double learn_step(Table& table, const Step& step, double alpha, double discounted_next) {
+    float* values = table.find_or_add(step.position, step.actions);
+    const double q = values[step.chosen];
+    values[step.chosen] = static_cast<float>(q + alpha * (step.reward + discounted_next - q));
+    return *std::max_element(values, values + step.actions);
+}
+
+// The walk back: what comes next is the best value of the position in which the player moved next, and nothing after
+// his last move.
+template <class Table>
+void walk_back(Table& table, std::span<const Step> steps, double alpha, double discount) {
     std::array<double, 2> max_next = {0.0, 0.0};
     for (std::size_t i = steps.size(); i-- > 0;) {
-        const Step& step = steps[i];
-        const std::uint32_t side = step.position.side;
-        float* values = table.find_or_add(step.position, step.actions);
-        const double q = values[step.chosen];
-        values[step.chosen] = static_cast<float>(q + alpha * (returns[side] + discount * max_next[side] - q));
-        max_next[side] = *std::max_element(values, values + step.actions);
+        double& next = max_next[steps[i].position.side];
+        next = learn_step(table, steps[i], alpha, discount * next);
+    }
+}
+
+// The walk of the author's program: all moves of the player who began and then those of the other, from the first to
+// the last. What counts as next is the best value of the position before, at least 0, also from one player to the other.
+template <class Table>
+void walk_forwards(Table& table, std::span<const Step> steps, double alpha, double discount) {
+    double max_next = 0;
+    for (std::size_t first = 0; first < 2; ++first) {
+        for (std::size_t i = first; i < steps.size(); i += 2) {
+            max_next = std::max(0.0, learn_step(table, steps[i], alpha, discount * max_next));
+        }
+    }
+}
+
+template <class Table>
+void learn_from_game(Table& table, std::span<Step> steps, const Returns& returns, const Settings& settings,
+                     double discount) {
+    set_rewards(steps, returns, settings);
+    if (!settings.program) {
+        walk_back(table, steps, settings.alpha, discount);
+    } else if (returns[0] != 0) {  // a draw teaches it nothing
+        walk_forwards(table, steps, settings.alpha, discount);
     }
 }
 
@@ -204,9 +284,9 @@ TrainingResult train(Table& table, const State& start, const Settings& settings,
         Rng rng(seed, static_cast<std::uint64_t>(game));
         steps.clear();
         State state = start;
-        play_epsilon_greedily(table, settings.epsilon, state, rng, steps);
+        play_epsilon_greedily(table, settings, state, rng, steps);
         const Returns returns = state.returns();
-        learn_from_game(table, steps, returns, settings.alpha, settings.discount(game, games));
+        learn_from_game<Table>(table, steps, returns, settings, settings.discount(game, games));
         ++total.games;
         total.plies += static_cast<std::int64_t>(steps.size());
         ++total.results[returns[0] > 0 ? 0 : returns[0] < 0 ? 2 : 1];

@@ -13,6 +13,7 @@ struct MatchSettings {
     const PriorStateVoting* voting;  // for kVoting
     Settings training;               // for kKeepTraining, with
     std::int64_t repetitions;        // games from the unknown position
+    bool first_of_ties = false;      // choose as the author's program does
 };
 
 struct MatchGame {
@@ -34,13 +35,16 @@ inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& set
         train(table, state, settings.training, 0, settings.repetitions, settings.repetitions, rng.next(), uncounted);
         values = table.find(state.position());
     }
-    if (values) return actions[choose_greatest(values, n, rng)];
+    const auto choose = [&](const auto* of) {
+        return actions[settings.first_of_ties ? choose_first(of, actions) : choose_greatest(of, n, rng)];
+    };
+    if (values) return choose(values);
     if (settings.fallback != Fallback::kVoting) return actions[rng.below(n)];
     std::vector<Score> scores;
     settings.voting->scores(state.position(), scores);
     std::vector<double> means;
     for (const Score& score : scores) means.push_back(score.mean);
-    return actions[choose_greatest(means.data(), n, rng)];
+    return choose(means.data());
 }
 
 // Game i has the random stream (seed, i); the table plays Black in the even ones, and what it learns on the way is

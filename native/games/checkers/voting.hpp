@@ -82,6 +82,12 @@ inline std::uint8_t exchange_colours(std::uint8_t content) {
     return content == kEmpty ? content : content < kWhiteMan ? content + 2 : content - 2;
 }
 
+// Where a cell is, seen from the place where an action starts. Equal in two boards for cells that lie upon each other when
+// the starts do. The author's program takes the sum of the two for the difference: it shifts the board the other way.
+inline int offset_of(int start, int place, bool program) {
+    return program ? start + place : kNoOffset - start + place;
+}
+
 // Light cells in the overlap of two boards when the square `from` of one lies on a place of the other.
 inline int light_cells(int from, int place) {
     const int row = place_of(from) / 15 - place / 15, column = place_of(from) % 15 - place % 15;
@@ -158,8 +164,9 @@ void for_each_block(const QTable& table, int threads, Visit&& visit) {
 
 class PriorStateVoting {
 public:
-    // `symmetries` is 1, 2 (with rotation) or 4 (with mirror images as well).
-    PriorStateVoting(const QTable& table, int symmetries, int threads) {
+    // `symmetries` is 1, 2 (with rotation) or 4 (with mirror images as well); `program` shifts boards as the author's
+    // program does.
+    PriorStateVoting(const QTable& table, int symmetries, int threads, bool program = false) : program_(program) {
         check_symmetries(symmetries);
         std::vector<Tallies> parts(kBlocks);
         for_each_block(table, threads, [&](std::int64_t block, std::uint32_t first, std::uint32_t end) {
@@ -183,10 +190,10 @@ public:
             }
             const Tally& tally = found->second;
             const int from = track(action).from();
-            const int base = kNoOffset - kPlaces[kAsIs][from];
             double sum = tally.light[from];
             for (int square = 0; square < 32; ++square) {
-                sum += tally.dark[(base + kPlaces[kAsIs][square]) * kContents + contents[square]];
+                const int offset = offset_of(kPlaces[kAsIs][from], kPlaces[kAsIs][square], program_);
+                sum += tally.dark[offset * kContents + contents[square]];
             }
             scores.push_back({sum / 64 / static_cast<double>(tally.votes), tally.votes});
         });
@@ -197,7 +204,7 @@ private:
 
     static std::uint64_t key(Pattern pattern, std::uint32_t side) { return std::uint64_t(pattern) << 1 | side; }
 
-    static void count(const QTable& table, std::uint32_t row, int symmetries, Tallies& tallies) {
+    void count(const QTable& table, std::uint32_t row, int symmetries, Tallies& tallies) const {
         const Position p = table.position(row);
         const Contents contents = contents_of(p);
         for_each_learned(table, row, [&](Action action, float q) {
@@ -211,19 +218,21 @@ private:
                 tally.starts[from] += q;
                 for (int square = 0; square < 32; ++square) {
                     const std::uint8_t content = rotated ? exchange_colours(contents[square]) : contents[square];
-                    tally.dark[(kNoOffset - from + places[square]) * kContents + content] += q;
+                    tally.dark[offset_of(from, places[square], program_) * kContents + content] += q;
                 }
             }
         });
     }
 
     Tallies tallies_;
+    bool program_;
 };
 
 // The `most` votes that weigh most for an action and as many against it, strongest first: the paper's loop over the table.
 inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTable& table, int symmetries,
                                                                        const Position& p, Action action,
-                                                                       std::size_t most, int threads) {
+                                                                       std::size_t most, int threads,
+                                                                       bool program = false) {
     check_symmetries(symmetries);
     const Pattern wanted = pattern_of(p, action);
     const int from = track(action).from();
@@ -231,14 +240,14 @@ inline std::pair<std::vector<Vote>, std::vector<Vote>> strongest_votes(const QTa
     here.fill(0xff);
     const Contents contents = contents_of(p);
     for (int square = 0; square < 32; ++square) {
-        here[kNoOffset - place_of(from) + place_of(square)] = contents[square];
+        here[offset_of(place_of(from), place_of(square), program)] = contents[square];
     }
     const auto matching = [&](const Contents& theirs, int start, int symmetry) {
         const auto& places = kPlaces[symmetry];
         int equal = light_cells(from, places[start]);
         for (int square = 0; square < 32; ++square) {
             const std::uint8_t content = symmetry & kRotated ? exchange_colours(theirs[square]) : theirs[square];
-            equal += here[kNoOffset - places[start] + places[square]] == content;
+            equal += here[offset_of(places[start], places[square], program)] == content;
         }
         return equal;
     };

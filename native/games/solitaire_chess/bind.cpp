@@ -216,7 +216,7 @@ static void bind_search(nb::module_& m) {
     m.def(
         "search",
         [](const H& handle, const std::string& order, const CaptureRanker* ranker, const std::string& method, bool prune,
-           std::int64_t max_states, std::int64_t max_tree, Control* given) {
+           bool look_ahead, std::int64_t max_states, std::int64_t max_tree, Control* given) {
             const auto& state = handle.state;
             const SearchLimits limits{max_states, max_tree, prune};
             ControlOrNone call(given);
@@ -224,26 +224,32 @@ static void bind_search(nb::module_& m) {
                 if (method == "best-first") return best_first(state, order, limits, call.control);
                 return DepthFirst(order, method == "dfs-tt", limits, call.control).find(state);
             };
+            std::int64_t looked_at = 0;
             const SearchResult result = interruptible(call.control, [&] {
                 if (order == "paper") return run(paper_order);
                 if (order == "centre") return run(centre_order);
                 if (!ranker) throw std::invalid_argument("the order must be paper, centre, or that of a ranker");
-                return run([&](const solitaire_chess::State& at) { return ranked_order(*ranker, at); });
+                return run([&](const solitaire_chess::State& at) {
+                    return ranked_order(*ranker, at, look_ahead, looked_at);
+                });
             });
             std::vector<std::pair<std::int64_t, Action>> tree;
             for (const auto& [parent, action] : result.tree) tree.emplace_back(parent, action);
-            return std::make_tuple(result.moves, result.states, result.finished, tree);
+            return std::make_tuple(result.moves, result.states, result.finished, tree, looked_at);
         },
-        "state"_a, "order"_a, "ranker"_a.none(), "method"_a, "prune"_a, "max_states"_a, "max_tree"_a,
+        "state"_a, "order"_a, "ranker"_a.none(), "method"_a, "prune"_a, "look_ahead"_a, "max_states"_a, "max_tree"_a,
         "control"_a = nb::none());
     m.def(
         "ranked_moves",
-        [](const CaptureRanker& ranker, const H& state) {
+        [](const CaptureRanker& ranker, const H& state, bool look_ahead) {
             std::vector<std::pair<Action, float>> rows;
-            for (const auto& move : ranked_order(ranker, state.state)) rows.emplace_back(move.action, move.score);
+            std::int64_t looked_at = 0;
+            for (const auto& move : ranked_order(ranker, state.state, look_ahead, looked_at)) {
+                rows.emplace_back(move.action, move.score);
+            }
             return rows;
         },
-        "ranker"_a, "state"_a, "The captures as the ranked searches try them, with their scores as log-odds.");
+        "ranker"_a, "state"_a, "look_ahead"_a = true, "The captures as the ranked searches try them, with their scores as log-odds.");
     m.def("plainly_dead", [](const H& state) { return plainly_dead(state.state); }, "state"_a);
 }
 

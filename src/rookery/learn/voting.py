@@ -1,9 +1,10 @@
 """Prior State Voting (Benning, 2021): values for positions that a learner never met, for any game on a grid.
 
 Every learned position in which an equivalent action was possible votes with what it learned about that action, the more
-the better the two boards match when one action is laid upon the other. All that a game has to tell is what an action
-looks like on the board, its `View`: the contents of all cells, the cell that is laid upon another (`anchor`), and a
-pattern that is the same for equivalent actions. `examples/prior_state_voting.py` does it for a game of your own.
+the better the two boards match when one action is laid upon the other. What an action looks like on the board is its
+`View`: the contents of all cells, the cell that is laid upon another (`anchor`), and a pattern that is the same for
+equivalent actions. `grid_view` makes it from the observation and the cells of an action, so that a game has nothing to
+add; one that knows better writes its own. `examples/prior_state_voting.py` plays with it.
 
 This is the method as the paper has it, one vote after the other. A game may have a faster one that gives the
 same scores.
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from rookery.game import State
 
-Cells = npt.NDArray[np.int8]
+Cells = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,36 @@ def matching_fraction(prior: View, new: View) -> float:
     return float((compare(prior, new) == 1).sum() / prior.cells.size)
 
 
+def grid_view(state: State, action: int) -> View:
+    """A view for any game on a grid: actions are equivalent if the same player makes them with the same displacements
+    from cell to cell over the same contents.
+
+    What is on a cell is which observation planes are not 0 there. The cells that `action_cells` names must be numbered
+    row by row on the observation's grid; an action without cells is taken for the number of a cell if there are as many
+    actions as cells. ValueError if neither holds.
+    """
+    planes = state.observation()
+    if planes.ndim != 3:
+        raise ValueError(f"voting needs a board of rows and columns, and {state.game.name} observes {planes.shape}")
+    rows, columns = planes.shape[1:]
+    touched = state.action_cells(action)
+    if not touched and state.game.num_actions == rows * columns:
+        touched = [action]
+    if not touched or not all(0 <= cell < rows * columns for cell in touched):
+        raise ValueError(f"voting does not know on which cells of {state.game.name} {state.action_name(action)} is")
+    weights = 1 << np.arange(len(planes), dtype=np.int64)
+    cells = np.tensordot(weights, (planes != 0).astype(np.int64), axes=1)
+    places = [divmod(cell, columns) for cell in touched]
+    moves = tuple((there[0] - here[0], there[1] - here[1]) for here, there in pairwise(places))
+    return View(cells, places[0], (state.player(), moves, tuple(int(cells[place]) for place in places)))
+
+
 class PriorStateVoting:
     """`view` says what an action looks like; `symmetries` are further ways to look at a learned one."""
 
-    def __init__(self, view: Callable[[State, int], View], symmetries: Sequence[Callable[[View], View]] = ()) -> None:
+    def __init__(
+        self, view: Callable[[State, int], View] = grid_view, symmetries: Sequence[Callable[[View], View]] = ()
+    ) -> None:
         self.view, self.symmetries = view, symmetries
         self.learned: dict[Hashable, list[tuple[View, float]]] = {}
 

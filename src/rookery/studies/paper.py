@@ -40,7 +40,7 @@ class Paper:
 
     title: str
     authors: str
-    year: int
+    year: int | None
     items: tuple[Item, ...]
 
     def rows(self) -> list[tuple[str, str, str]]:
@@ -56,7 +56,8 @@ class Paper:
         """The table of items, folded away under the paper's name."""
         head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
         body = "".join(f"<tr>{''.join(f'<td>{_code(cell)}</td>' for cell in row)}</tr>" for row in self.rows())
-        name = escape(f"{self.authors}: {self.title} ({self.year})")
+        year = f" ({self.year})" if self.year else ""
+        name = escape(f"{self.authors}: {self.title}{year}")
         return (
             f"<details class='paper'><summary>The paper, item by item: {name}</summary>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></details>"

@@ -75,19 +75,53 @@ def greatest(values: Sequence[float], rng: Xoshiro) -> int:
     return best
 
 
-def learn(table: Table, game: Game, alpha: float, discount: float) -> None:
-    """The second half of Algorithm 1, once for each side and its own moves."""
+def learn(
+    table: Table, game: Game, alpha: float, discount: float, draw: float = 0.0, capture: float = 0.0, decay: float = 1.0
+) -> None:
+    """The second half of Algorithm 1, once for each side and its own moves; draws, captures and decay are ours."""
     winner = game.result()
     for side in "bw":
-        reward = 0.0 if winner == "draw" else 1.0 if winner == side else -1.0
-        max_next = 0.0
+        result = draw if winner == "draw" else 1.0 if winner == side else -1.0
+        max_next, later = 0.0, 0
         for (board, mover), move in reversed(list(zip(game.past, game.moves, strict=True))):
             if mover != side:
                 continue
             actions = table.setdefault(key(board, side), dict.fromkeys(legal_moves(board, side), 0.0))
             q = actions[move]
+            reward = result * decay**later + capture * len(move[1])
             actions[move] = float(np.float32(q + alpha * (reward + discount * max_next - q)))  # kept as 32 bits
             max_next = max(actions.values())
+            later += 1
+
+
+def learn_as_the_program(table: Table, game: Game, alpha: float, discount: float) -> None:
+    """What the author's program does after a game: both paths from their start to their end, the best value so far of
+    the position before standing in for that of the one after, never below 0 and not reset between the paths."""
+    winner = game.result()
+    if winner == "draw":
+        return
+    paths: dict[str, list[tuple[Key, Move]]] = {"b": [], "w": []}
+    for (board, mover), move in zip(game.past, game.moves, strict=True):
+        paths[mover].append((key(board, mover), move))
+    max_next = 0.0
+    for side, path in paths.items():
+        for position, move in path:
+            q = table[position][move]
+            reward = 1.0 if winner == side else -1.0
+            table[position][move] = float(np.float32(q + alpha * (reward + discount * max_next - q)))
+            max_next = max([0.0, *table[position].values()])
+
+
+def listed_by_the_program(moves: Sequence[Move]) -> list[Move]:
+    """Square by square from 1 on; Black's left (on our board the right) before the right, forwards before backwards."""
+
+    def place(move: Move) -> object:
+        turns = []
+        for here, there in pairwise([PLACE[square] for square in move[0]]):
+            turns.append((there[0] < here[0], there[1] < here[1]))
+        return move[0][0], turns
+
+    return sorted(moves, key=place)  # type: ignore[arg-type]
 
 
 def train(
@@ -114,6 +148,30 @@ def train(
     return table, results
 
 
+def train_as_the_program(
+    games: int, epsilon: float, alpha: float, seed: int, order: Callable[[Board, str], list[Move]]
+) -> tuple[Table, list[str | None]]:
+    """The author's program: positions are known once they were met, the first of the best moves is played, and the
+    discount of game i of n is 0.1 + 0.9 (i + 1) / n."""
+    table: Table = {}
+    results = []
+    for number in range(games):
+        rng = Xoshiro(seed, number)
+        game = Game(3, 100, False)
+        while game.result() is None:
+            moves, position = order(game.board, game.side), key(game.board, game.side)
+            if rng.uniform() < epsilon or position not in table:
+                chosen = moves[rng.below(len(moves)) if len(moves) > 1 else 0]
+            else:
+                values = table[position]
+                chosen = next(m for m in listed_by_the_program(moves) if values[m] == max(values.values()))
+            table.setdefault(position, dict.fromkeys(moves, 0.0))
+            game.play(chosen)
+        learn_as_the_program(table, game, alpha, 0.1 + 0.9 * (number + 1) / games)
+        results.append(game.result())
+    return table, results
+
+
 def equivalent(board: Board, move: Move, prior: Board, other: Move) -> bool:
     """The same displacements, and the same kinds of pieces captured in the same order."""
 
@@ -125,8 +183,8 @@ def equivalent(board: Board, move: Move, prior: Board, other: Move) -> bool:
     return shape(board, move) == shape(prior, other)
 
 
-def matching_fraction(board: Board, move: Move, prior: Board, other: Move) -> float:
-    """Cell by cell over the whole 8x8 board, light squares too."""
+def matching_fraction(board: Board, move: Move, prior: Board, other: Move, wrong_way: bool = False) -> float:
+    """Cell by cell over the whole 8x8 board, light squares too. The author's program shifts the board the wrong way."""
 
     def content(cells: Board, row: int, column: int) -> str:
         return next((piece for square, piece in cells.items() if PLACE[square] == (row, column)), ".")
@@ -135,19 +193,22 @@ def matching_fraction(board: Board, move: Move, prior: Board, other: Move) -> fl
     equal = 0
     for row in range(8):
         for column in range(8):
-            prior_row, prior_column = row - here[0] + there[0], column - here[1] + there[1]
+            down, right = there[0] - here[0], there[1] - here[1]
+            if wrong_way:
+                down, right = -down, -right
+            prior_row, prior_column = row + down, column + right
             inside = 0 <= prior_row < 8 and 0 <= prior_column < 8
             equal += inside and content(board, row, column) == content(prior, prior_row, prior_column)
     return equal / 64
 
 
-def vote(table: Table, board: Board, side: str, move: Move) -> tuple[float, int]:
+def vote(table: Table, board: Board, side: str, move: Move, wrong_way: bool = False) -> tuple[float, int]:
     """Algorithm 2: the score of a move and the number of votes."""
     total, n = 0.0, 0
     for (pieces, prior_side), actions in table.items():
         prior = dict(pieces)
         for other, q in actions.items():
             if prior_side == side and q != 0 and equivalent(board, move, prior, other):
-                total += matching_fraction(board, move, prior, other) * q
+                total += matching_fraction(board, move, prior, other, wrong_way) * q
                 n += 1
     return (total / n if n else 0.0), n

@@ -12,6 +12,7 @@ import pytest
 from rookery import run as runs
 from rookery._native import checkers as native
 from rookery.games.checkers import q_learning as q_table
+from rookery.games.checkers.agents import QTableAgent
 from rookery.games.checkers.q_learning import FALLBACKS, QTable, Settings, play_against_random
 from rookery.games.checkers.rules import Checkers, CheckersState, decode_action, encode_action
 from rookery.games.checkers.voting import SYMMETRIES, mirror, rotation, view_of
@@ -82,7 +83,8 @@ def check_equal(table: QTable, known: oracle.Table) -> None:
         assert {to_move(action): q for action, q in values.items()} == actions
 
 
-def test_the_walk_back_is_that_of_algorithm_1() -> None:
+@pytest.mark.parametrize("rewards", [{}, {"draw": -1.0, "capture": 0.25, "decay": 0.75}])
+def test_the_walk_back_is_that_of_algorithm_1(rewards: dict[str, float]) -> None:
     rng = random.Random(4)
     table, known = QTable(), oracle.Table()
     endings = set()
@@ -96,8 +98,11 @@ def test_the_walk_back_is_that_of_algorithm_1() -> None:
             game.play(to_move(action))
             state.apply(action)
         alpha, discount = rng.uniform(0.05, 1.0), rng.uniform(0.0, 1.0)
-        table.learn(GAME.initial_state(), actions, alpha, discount)
-        oracle.learn(known, game, alpha, discount)
+        more = rewards if number % 3 else {}
+        settings = Settings(alpha=alpha, **{f"{name}_reward": more.get(name, 0.0) for name in ("draw", "capture")},
+                            reward_decay=more.get("decay", 1.0))  # fmt: skip
+        table.learn(GAME.initial_state(), actions, settings, discount)
+        oracle.learn(known, game, alpha, discount, **more)
         endings.add(game.result())
     check_equal(table, known)
     assert {"b", "w"} <= endings
@@ -107,15 +112,73 @@ def test_a_draw_rewards_nobody() -> None:
     state = GAME.parse_state("B:WK32:BK1")
     actions = [encode_action(path) for path in ([1, 6], [32, 27], [6, 1], [27, 32]) * 2]
     table = QTable()
-    table.learn(state, actions, 0.5, 1.0)
+    table.learn(state, actions, Settings(alpha=0.5))
     assert len(table) == 4
     assert table.values(state) == {encode_action([1, 5]): 0.0, encode_action([1, 6]): 0.0}
+    table = QTable()
+    table.learn(state, actions[:8], Settings(alpha=0.5, draw_reward=-1.0), discount=0.0)
+    # Each player moved there twice: -0.5, then halfway on to -1.
+    assert table.values(state) == {encode_action([1, 5]): 0.0, encode_action([1, 6]): -0.75}
+
+
+def order(board: rules.Board, side: str) -> list[rules.Move]:
+    return [to_move(action) for action in to_state(board, side).legal_actions()]
+
+
+def test_training_by_the_rule_of_the_program() -> None:
+    games, seed = 30, 6
+    table = QTable(rule="program")
+    settings = Settings(games=games, epsilon=0.2, alpha=0.3, rule="program")
+    played = table.train_part(GAME, settings, seed, 0, games)
+    known, endings = oracle.train_as_the_program(games, 0.2, 0.3, seed, order)
+    assert played.results == [endings.count(result) for result in ("b", "draw", "w")]
+    check_equal(table, known)
+
+
+def test_the_program_lists_moves_square_by_square() -> None:
+    rng = random.Random(8)
+    captures = 0
+    for _ in range(200):
+        moves = order(random_board(rng), rng.choice("bw"))
+        if moves:
+            first = oracle.listed_by_the_program(moves)[0]
+            assert native.program_first([encode_action(move[0]) for move in moves]) == encode_action(first[0])
+            captures += len(moves) > 1 and len(first[1]) > 1
+    assert captures
+    with pytest.raises(ValueError, match="no actions"):
+        native.program_first([])
+
+
+def test_the_program_shifts_boards_the_wrong_way(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    table, known = random_table(rng, 60)
+    table.rule = "program"
+    table.save(tmp_path / "t.npz", {})
+    table = QTable.load(tmp_path / "t.npz")
+    voting, right_way = table.voting(), native.PriorStateVoting(table.native)
+    differ = 0
+    for _ in range(8):
+        board, side = random_board(rng), rng.choice("bw")
+        state = to_state(board, side)
+        assert [row[2] for row in voting.scores(state)] == [row[2] for row in right_way.scores(state)]
+        differ += voting.scores(state) != right_way.scores(state)
+        for action, score, votes in voting.scores(state):
+            assert (score, votes) == pytest.approx(oracle.vote(known, board, side, to_move(action), wrong_way=True))
+            strongest = table.strongest_votes(state, action, 1000)
+            assert sum(vote.weight for vote in (*strongest[0], *strongest[1])) == pytest.approx(score * votes)
+    assert differ
+
+
+def test_an_agent_of_the_program_plays_the_first_of_equal_moves() -> None:
+    table = QTable(rule="program")
+    state = GAME.initial_state()
+    assert {QTableAgent(table, "voting").choose(state, random.Random(seed)) for seed in range(9)} == {
+        encode_action([9, 14])
+    }
+    assert len({QTableAgent(table).choose(state, random.Random(seed)) for seed in range(9)}) > 1, "unknown: at random"
 
 
 def test_training_is_algorithm_1() -> None:
-    def order(board: rules.Board, side: str) -> list[rules.Move]:
-        return [to_move(action) for action in to_state(board, side).legal_actions()]
-
     games, seed = 30, 5
     table = QTable()
     played = table.train_part(GAME, Settings(games=games, epsilon=0.2, alpha=0.3), seed, 0, games)
@@ -151,7 +214,7 @@ def test_figure_2() -> None:
     assert (overlap[2:8, 4:8] == 1).all(), "rows 2 to 7 and columns 4 to 7 of the prior board"
     assert (overlap == 1).sum() == 24
     table = QTable()
-    table.learn(GAME.parse_state("B:W16:B11"), [encode_action([11, 20])], 1.0, 1.0)
+    table.learn(GAME.parse_state("B:W16:B11"), [encode_action([11, 20])], Settings(alpha=1.0))
     voting = native.PriorStateVoting(table.native)
     assert voting.scores(GAME.parse_state("B:W6:B1")) == [(encode_action([1, 10]), 0.375, 1)]
 
@@ -359,6 +422,9 @@ def test_a_position_must_not_be_there_twice(tmp_path: Path) -> None:
         ({"epsilon": 1.5}, "epsilon must be from 0 to 1"),
         ({"first_discount": -0.1}, "first discount"),
         ({"last_discount": float("nan")}, "last discount"),
+        ({"draw_reward": -2.0}, "draw reward must be from -1 to 1"),
+        ({"capture_reward": float("inf")}, "capture reward"),
+        ({"reward_decay": 1.5}, "reward decay must be from 0 to 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:
@@ -375,8 +441,8 @@ def test_other_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="symmetries is 1"):
         native.PriorStateVoting(native.QTable(), 3)
     with pytest.raises(ValueError, match="illegal action"):
-        QTable().learn(GAME.initial_state(), [0], 0.1, 1.0)
+        QTable().learn(GAME.initial_state(), [0])
     with pytest.raises(ValueError, match="the game is not over"):
-        QTable().learn(GAME.initial_state(), GAME.initial_state().legal_actions()[:1], 0.1, 1.0)
+        QTable().learn(GAME.initial_state(), GAME.initial_state().legal_actions()[:1])
     with pytest.raises(ValueError, match="unknown fallback 'best'; known fallbacks: random, voting, keep-training"):
         play_against_random(QTable(), GAME, "best", 2)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from rookery.studies.sizes import SIZES
 
 def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkers, "LEVELS", (10, 20, 30, 40, 50, 60, 70, 80))
+    monkeypatch.setattr(checkers, "REWARD_LEVELS", (10, 20))
     plan = checkers.Plan(games=20, keep_training_games=2, trainings=1, dqn_seconds=(0.1,), strength_games=2)
     monkeypatch.setitem(checkers.PLANS, "quick", plan)
     # Without draws two kings may walk about for 100,000 plies.
@@ -27,7 +28,8 @@ def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypat
     wins, _, times, *_ = result.tables
     assert [row[2] for row in wins.rows] == ["45%", "86%", "85%", "83%", "91%", "94%", "91%", "90%"]
     assert [row[6] for row in wins.rows] == ["-", "-", "55%", "48%", "54%", "55%", "56%", "56%"]
-    assert [row[1] for row in times.rows][-1] == "1018 s"
+    assert [row[1] for row in times.rows][-1] == "1018 ± 535.1 s"
+    assert {"The author's program", "Other rewards"} <= {table.title for table in result.tables}
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
     assert len(result.figures) == 2
     assert (tmp_path / "figure-4.svg").exists()

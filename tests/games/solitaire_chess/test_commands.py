@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from rookery.cli import main
+from rookery.games.solitaire_chess import MODELS, study
+from rookery.games.solitaire_chess.rules import SolitaireChess
+from rookery.games.solitaire_chess.search import search
 from tests.commands import answer, check_refusal
 
 
@@ -18,10 +23,53 @@ def test_solve(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert data["moves"] == ["Rb4xc4", "Rc4xc3", "Rc3xa3"]
     texts = [element.text or "" for element in ElementTree.fromstring(svg.read_text()).iter() if "text" in element.tag]
     assert sum(". " in text for text in texts) == 11
-    for search in ("dfs", "dfs-tt", "best-first"):
-        ranking = ("--order", "ranked", "--search", search)
+    for method in ("dfs", "dfs-tt", "best-first"):
+        ranking = ("--order", "ranked", "--search", method)
         ranked = answer(capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", *ranking)
         assert ranked["states"] == 4
+        assert ranked["looked_at"] > 0 == data["looked_at"]
+
+
+def test_weights_of_a_run_and_of_the_paper(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    shutil.copy(MODELS / "4x4-paper-dqn.safetensors", tmp_path / "model.safetensors")
+    for weights in ("paper-dqn", str(tmp_path)):
+        options = ("--order", "ranked", "--no-look-ahead", "--weights", weights)
+        data = answer(capsys, "solve", "solitaire-chess", ".RN./B.P./..../....", *options)
+        assert (data["states"], data["looked_at"]) == (4, 0)
+
+
+def test_published_puzzles_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("rows,final\n.RN./B.P./..../....,Ra3\n")
+    game, console = SolitaireChess(), Console(quiet=True)
+    table = study._published(file, game, {}, "command", console)
+    # 12 positions, all of the tree, or 11 without entering one twice; one final, which is right.
+    assert [row[1] for row in table.rows[:2]] == ["12.0", "11.0"]
+    assert {row[-1] for row in table.rows} == {"1/1"}
+    file.write_text("board\n")
+    with pytest.raises(ValueError, match="without puzzles"):
+        study._published(file, game, {}, "command", console)
+    file.write_text("board\n.RN.\n")
+    with pytest.raises(ValueError, match="must name a CSV file with columns rows and final"):
+        study._published(file, game, {}, "command", console)
+
+
+def test_the_puzzle_of_figure_5() -> None:
+    """The nine boards of the paper's figure that are not the start, by hand, are the captures that we try."""
+    boards = {
+        "N.../R..N/..../....", "N.../...R/..../....", "R.../...N/..../....",
+        "B.../R..N/..../....", "B.../...R/..../....",
+        "B.../R.../.N../....", "N.../R.../..../....", "R.../..../..../....",
+    }  # fmt: skip
+    state = SolitaireChess().parse_state(study.TIED_PUZZLE)
+    found = search(state, max_tree=100)
+    states = [state]
+    for parent, action in found.tree[1:]:
+        after = states[parent].clone()
+        after.apply(action)
+        states.append(after)
+    assert len(states) == 10, "one board comes twice: the rook has the bishop's square, or the knight's"
+    assert {str(after) for after in states[1:]} == boards
 
 
 def test_what_cannot_be_solved_is_an_answer(capsys: pytest.CaptureFixture[str]) -> None:

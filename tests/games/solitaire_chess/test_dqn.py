@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from rookery import _native
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import solve
+from rookery.games.solitaire_chess.puzzles import make_puzzles
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
+from rookery.games.solitaire_chess.search import search
 from rookery.registry import agent as load_agent
 from tests.training import trained, training
 
@@ -20,6 +23,7 @@ torch = pytest.importorskip("torch")
 load_file = pytest.importorskip("safetensors.torch").load_file
 dqn = pytest.importorskip("rookery.games.solitaire_chess.dqn")
 taught = pytest.importorskip("rookery.games.solitaire_chess.taught")
+paper_dqn = pytest.importorskip("rookery.games.solitaire_chess.paper_dqn")
 
 GAME = SolitaireChess()
 SMALL = dataclasses.replace(dqn.Settings(), width=8, heads=2, layers=2, steps=30, batch=32, games=8, max_pieces=5)
@@ -74,11 +78,15 @@ def test_graph_by_hand() -> None:
 TAUGHT = taught.Settings(width=8, heads=2, layers=2, steps=30, batch=32, puzzles=100, report=10)
 
 
-@pytest.mark.parametrize(("method", "settings"), [("dqn", SMALL), ("taught", TAUGHT)])
+PAPER = paper_dqn.Settings(width=8, heads=2, layers=2, steps=30, batch=32, games=8, max_pieces=5)
+
+
+@pytest.mark.parametrize(("method", "settings"), [("dqn", SMALL), ("taught", TAUGHT), ("paper-dqn", PAPER)])
 def test_same_seed_same_weights_stopped_or_not(
     method: str, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dqn, "CHECKPOINT", 10)
+    monkeypatch.setattr(paper_dqn, "CHECKPOINT", 10)
 
     def weights(folder: str, seed: int, resume: bool = False, rows: int = 3) -> dict[str, Any]:
         run = training(GAME, method, settings, tmp_path / folder, seed, resume)
@@ -95,6 +103,67 @@ def test_same_seed_same_weights_stopped_or_not(
     assert not all(torch.equal(one[name], other[name]) for name in one)
     with pytest.raises(ValueError, match="already holds a run"):
         weights("one", 1)
+
+
+def boards_of(*rows: str) -> np.ndarray:
+    return np.concatenate([as_bytes(GAME.parse_state(text)) for text in rows])
+
+
+def test_the_papers_agent_plays_single_captures_to_the_end() -> None:
+    """Rook, pawn and bishop in a row, and a board where nothing can be taken; with epsilon 1 every way comes up."""
+    net = paper_dqn.Net(PAPER)
+    boards = boards_of("RPB./..../..../....", "P.P./..../...P/....")
+    met, shares = set(), set()
+    for seed in range(20):
+        steps, share = paper_dqn.play(GAME, net, boards, 1.0, np.random.default_rng(seed))
+        assert all(len(positions) == len(places) == 1 for positions, places in steps), "one puzzle is stuck at once"
+        met |= {as_rows(positions[0]) for positions, _ in steps}
+        shares.add(share)
+    # The rook takes the pawn and then the bishop; the bishop and the pawns can take nothing.
+    assert met == {"RPB./..../..../....", ".RB./..../..../...."}
+    assert shares == {0.5}
+
+
+def test_the_papers_agent_is_greedy_without_epsilon() -> None:
+    torch.manual_seed(3)
+    net = paper_dqn.Net(PAPER)
+    boards = boards_of(*(["Q.R./.N../P.B./...."] * 3))
+    steps, _ = paper_dqn.play(GAME, net, boards, 0.0, np.random.default_rng(1))
+    with torch.no_grad():
+        scores = net(dqn.Graphs(GAME, boards[:1])).numpy()
+    assert steps[0][1].tolist() == [int(np.argmax(scores))] * 3
+
+
+def test_one_step_targets_by_hand() -> None:
+    torch.manual_seed(4)
+    net = paper_dqn.Net(PAPER)
+    settings = dataclasses.replace(PAPER, discount=0.5)
+    won = boards_of("R.../..../..../....")
+    assert paper_dqn.targets_of(GAME, net, won, settings).tolist() == [1.0]
+    after = boards_of("RN../..../..../....", "K.../..../..../N...")
+    with torch.no_grad():
+        best = float(torch.sigmoid(net(dqn.Graphs(GAME, after[:1]))).max())
+    assert paper_dqn.targets_of(GAME, net, after, settings).tolist() == [pytest.approx(0.5 * best), 0.0]
+
+
+def test_the_papers_method_learns() -> None:
+    """Few steps on small puzzles are enough to solve more of them than a net that has learned nothing."""
+    settings = dataclasses.replace(PAPER, width=32, heads=4, steps=600, batch=128, games=16)
+    shares = []
+    for steps in (1, 600):
+        with tempfile.TemporaryDirectory() as folder:
+            trained(GAME, "paper-dqn", dataclasses.replace(settings, steps=steps), Path(folder))
+            ranker = capture_ranker.load(Path(folder) / "model.safetensors")
+            puzzles = [GAME.parse_state(p.rows) for p in make_puzzles("beginner", 200, seed=9)]
+            straight = [search(s, "dfs", ranker, look_ahead=False).states == s.pieces for s in puzzles]
+            shares.append(np.mean(straight))
+    assert shares[1] > shares[0] + 0.04, shares
+
+
+@pytest.mark.parametrize("bad", [{"epsilon": 1.5}, {"reward_win": 0.0}, {"max_pieces": 2}])
+def test_settings_of_the_papers_method_are_checked(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        dataclasses.replace(PAPER, **bad)
 
 
 def test_values_are_chances(tmp_path: Path) -> None:

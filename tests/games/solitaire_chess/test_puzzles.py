@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import csv
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +23,9 @@ from rookery.games.solitaire_chess.puzzles import (
 )
 from rookery.games.solitaire_chess.rules import SolitaireChess
 from tests.games.solitaire_chess import oracle
+from tests.games.solitaire_chess.published import published_puzzles
 
 GAME = SolitaireChess()
-CHECKOUT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -75,6 +73,19 @@ def test_the_pack_is_as_it_was_made() -> None:
         assert puzzle.rating == round(rating(puzzle.pieces, tree.distinct_states), 2)
 
 
+def test_the_solutions_in_the_pack_solve_its_puzzles() -> None:
+    for puzzle in pack():
+        position = oracle.parse(puzzle.rows)
+        assert len(puzzle.moves) == puzzle.pieces - 1
+        for name in puzzle.moves:
+            start, end = (("abcd".index(square[0]) + 1, int(square[1])) for square in name[1:].split("x"))
+            assert position[start][0] == name[0]
+            assert oracle.may_capture(position, start, end), (puzzle.rows, name)
+            position = oracle.capture(position, start, end)
+        [((file, rank), (letter, _))] = position.items()
+        assert f"{letter}{'abcd'[file - 1]}{rank}" == puzzle.final
+
+
 def test_solo_puzzles_can_be_solved_and_have_a_king() -> None:
     game = SolitaireChess(8, 8, max_captures=2)
     states = make_solo_puzzles(game, 10, 20, seed=1)
@@ -106,11 +117,7 @@ def ranks(values: list[float]) -> np.ndarray:
 
 
 def test_ratings_order_published_puzzles_as_their_makers_did() -> None:
-    files = [f / "shared/data/solitaire-chess/app40.csv" for f in (CHECKOUT.parent, CHECKOUT.parent.parent)]
-    file = next((file for file in files if file.exists()), None)
-    if file is None:
-        pytest.skip("the published puzzles are not here")
-    rows = list(csv.DictReader(file.read_text().splitlines()))
+    rows = published_puzzles()
     measured = [
         rating(state.pieces, capture_tree(state).distinct_states)
         for state in (GAME.parse_state(row["rows"]) for row in rows)

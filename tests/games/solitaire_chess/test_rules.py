@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import csv
 import random
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -25,9 +23,7 @@ from rookery.games.solitaire_chess.exact import (
 from rookery.games.solitaire_chess.rules import KINDS, PIECE_SET, SolitaireChess, SolitaireChessState
 from rookery.search import perft
 from tests.games.solitaire_chess import oracle
-
-CHECKOUT = Path(__file__).parents[3]
-PUZZLES = Path("data") / "solitaire-chess" / "app40.csv"
+from tests.games.solitaire_chess.published import published_puzzles
 
 
 def square_name(square: oracle.Square) -> str:
@@ -546,11 +542,7 @@ def test_boards_with_seven_pieces() -> None:
 
 @pytest.fixture(scope="module")
 def puzzles() -> list[dict[str, str]]:
-    for shared in (CHECKOUT.parent / "shared", CHECKOUT.parent.parent / "shared"):
-        if (shared / PUZZLES).is_file():
-            with (shared / PUZZLES).open(newline="", encoding="utf-8") as file:
-                return list(csv.DictReader(file))
-    pytest.skip("the published puzzles are not beside the checkout")
+    return published_puzzles()
 
 
 def test_published_puzzles(puzzles: list[dict[str, str]]) -> None:

@@ -1,23 +1,22 @@
 from __future__ import annotations
 
-import csv
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rookery
+from rookery import _native
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import solve
-from rookery.games.solitaire_chess.puzzles import make_solo_puzzles
+from rookery.games.solitaire_chess.puzzles import make_solo_puzzles, pack
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 from rookery.games.solitaire_chess.search import Method, Order, plainly_dead, search
 from tests.games.solitaire_chess import oracle
+from tests.games.solitaire_chess.published import published_puzzles
 
 GAME = SolitaireChess()
 SOLO = SolitaireChess(8, 8, max_captures=2)
-CHECKOUT = Path(__file__).parents[3]
 
 
 def paper_backtracking(position: oracle.Position) -> tuple[int, oracle.Position | None]:
@@ -125,6 +124,35 @@ def test_memory_enters_no_position_twice() -> None:
     assert search(state, "dfs-tt").states == search(state, "best-first").states == tree.distinct_states
 
 
+def test_positions_looked_at_are_counted_beside_those_entered(orders: list[Order]) -> None:
+    """For a search that goes straight on: every capture of every position entered, the last one having none."""
+    ranker = orders[2]
+    straight = 0
+    for puzzle in pack()[:30]:
+        state = GAME.parse_state(puzzle.rows)
+        found = search(state, "dfs", ranker)
+        without = search(state, "dfs", ranker, look_ahead=False)
+        assert without.looked_at == search(state).looked_at == 0
+        if found.states == state.pieces:
+            position, looked_at = oracle.parse(puzzle.rows), 0
+            for move in found.moves or []:
+                looked_at += len(oracle.captures(position))
+                start, end = ((1 + cell % 4, 4 - cell // 4) for cell in divmod(move, 16))
+                position = oracle.capture(position, start, end)
+            assert found.looked_at == looked_at
+            straight += 1
+    assert straight > 20
+
+
+def test_ranking_without_look_ahead_is_what_the_net_says(orders: list[Order]) -> None:
+    ranker = orders[2]
+    assert isinstance(ranker, _native.solitaire_chess.CaptureRanker)
+    state = GAME.parse_state(pack()[50].rows)
+    here = sorted(ranker.rank(state), key=lambda move: -move[1])
+    assert _native.solitaire_chess.ranked_moves(ranker, state, False) == here
+    assert _native.solitaire_chess.ranked_moves(ranker, state) != here
+
+
 def test_limits() -> None:
     state = make_solo_puzzles(SOLO, 18, 1, seed=1)[0]
     found = search(state, "dfs", "paper", max_states=50, max_tree=10)
@@ -155,16 +183,12 @@ def test_large_solo_chess_takes_a_tenth_of_the_positions() -> None:
 
 @pytest.fixture(scope="module")
 def published() -> list[dict[str, str]]:
-    for folder in (CHECKOUT.parent / "shared", CHECKOUT.parent.parent / "shared"):
-        file = folder / "data" / "solitaire-chess" / "app40.csv"
-        if file.exists():
-            return list(csv.DictReader(file.read_text().splitlines()))
-    pytest.skip("the published puzzles are not here")
+    return published_puzzles()
 
 
-@pytest.mark.parametrize("trained", capture_ranker.METHODS)
+@pytest.mark.parametrize("trained", ["dqn", "taught"])
 def test_published_puzzles(published: list[dict[str, str]], trained: str) -> None:
-    """Counts of the paper's backtracking, and the shipped weights meet the aims of the study."""
+    """The paper's backtracking as another program of ours counts it, and the shipped weights meet the study's aims."""
     game = rookery.load("solitaire-chess")
     assert isinstance(game, SolitaireChess)
     states = [game.parse_state(puzzle["rows"]) for puzzle in published]

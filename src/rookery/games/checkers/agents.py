@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ from rookery._native import checkers as native
 from rookery.agents import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
 from rookery.games.checkers.database import Database, Outcome, load
-from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Vote
+from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Rule, Settings, Vote
 from rookery.games.checkers.rules import CheckersState
 from rookery.games.checkers.search import DECIDED, SCALE, Player
 from rookery.games.checkers.voting import SYMMETRIES, view_of
@@ -50,13 +51,16 @@ class QTableAgent(Agent):
         if fallback not in FALLBACKS:
             raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
         self.table, self.fallback, self.symmetries = table, fallback, symmetries
-        self.voting = native.PriorStateVoting(table.native, symmetries) if fallback == "voting" else None
+        self.voting = table.voting(symmetries) if fallback == "voting" else None
 
     def choose(self, state: State, rng: random.Random | None = None) -> int:
         rng = rng or random.Random()
+        assert isinstance(state, CheckersState)
         values = self._values(state, rng.getrandbits(63))
         best = max(values.values())
-        return rng.choice([action for action, value in values.items() if value == best])
+        ties = [action for action, value in values.items() if value == best]
+        blind = self.fallback == "random" and self.table.values(state) is None
+        return native.program_first(ties) if self.table.rule == "program" and not blind else rng.choice(ties)
 
     def values(self, state: State) -> dict[int, float]:
         return self._values(state, 0)
@@ -69,7 +73,7 @@ class QTableAgent(Agent):
         if self.voting is not None:
             return {action: mean for action, mean, _ in self.voting.scores(state)}
         if self.fallback == "keep-training":
-            return self.table.keep_training(state, KEEP_TRAINING, seed)
+            return self.table.keep_training(state, Settings(KEEP_TRAINING, rule=self.table.rule), seed)
         return dict.fromkeys(state.legal_actions(), 0.0)
 
     def explain(self, state: State) -> Explanation:
@@ -88,11 +92,11 @@ class QTableAgent(Agent):
                 reasons.append(f"{name} scores {score:+.4f}, the mean of {votes[action]:,} votes")
             for title, group in zip(("for", "against"), self._votes(state, ranked[0]), strict=True):
                 for vote in group:
-                    drawing = draw_vote(state, ranked[0], vote, title)
+                    drawing = draw_vote(state, ranked[0], vote, title, self.table.rule)
                     reasons.append(drawing.title)
                     drawings.append(drawing)
         elif self.fallback == "keep-training":
-            reasons = [f"never met in training: values after {KEEP_TRAINING.games} training games from here"]
+            reasons = [f"never met in training: values after {KEEP_TRAINING} training games from here"]
             reasons += [f"{state.action_name(a)} has Q {values[a]:+.4f}" for a in ranked]
         else:
             reasons = ["never met in training: any move, at random"]
@@ -105,10 +109,12 @@ class QTableAgent(Agent):
 _LOOKS = ("", ", rotated with colours exchanged", ", mirrored", ", rotated with colours exchanged and mirrored")
 
 
-def draw_vote(state: CheckersState, action: int, vote: Vote, title: str) -> Drawing:
+def draw_vote(state: CheckersState, action: int, vote: Vote, title: str, rule: Rule = "paper") -> Drawing:
     """The prior position that voted, with the overlap: equal squares marked good, different ones bad."""
-    prior = SYMMETRIES[vote.symmetry](view_of(vote.state, vote.action))
-    marks = compare(prior, view_of(state, action))
+    prior, new = SYMMETRIES[vote.symmetry](view_of(vote.state, vote.action)), view_of(state, action)
+    if rule == "program":  # it shifts the board the other way
+        prior, new = replace(prior, anchor=new.anchor), replace(new, anchor=prior.anchor)
+    marks = compare(prior, new)
     if vote.symmetry & 2:
         marks = marks[:, ::-1]
     if vote.symmetry & 1:

@@ -6,8 +6,10 @@ through from the last to the first (the paper's Algorithm 1):
 
     q += alpha * (reward + discount * best value of the player's next position - q)
 
-with reward +1 at each move of the winner, -1 at each of the loser, 0 in a drawn game. A position enters the table with
-zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
+with reward +1 at each move of the winner, -1 at each of the loser, and 0 in a drawn game, which Algorithm 1 does not
+know. A position enters the table with zeros for all its actions. The loop is `native/games/checkers/q_table.hpp`.
+
+The program that the author published differs from his text; `Settings(rule="program")` learns as it does.
 
 A position met in play that is not in the table is left to a fallback: `random`; `voting`, Prior State Voting; or
 `keep-training`, which plays training games from that very position.
@@ -43,13 +45,17 @@ from rookery.statistics import wilson_interval
 
 KIND = "checkers q-table"
 MODEL = "model.npz"
+Rule = Literal["paper", "program"]
 Fallback = Literal["random", "voting", "keep-training"]
 FALLBACKS: tuple[Fallback, ...] = ("random", "voting", "keep-training")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The paper's text names no values: alpha, epsilon and the discounts are those of its author's program."""
+    """The paper's text names no values: alpha, epsilon and the discounts are those of its author's program.
+
+    Captures and decay are the paper's further work.
+    """
 
     games: int = 40_000
     """Games of self-play."""
@@ -61,6 +67,14 @@ class Settings:
     """Discount in the first game; it rises evenly to `last_discount`."""
     last_discount: float = 1.0
     """Discount in the last game."""
+    draw_reward: float = 0.0
+    """Reward of both players in a drawn game; Algorithm 1 gives -1 to whoever does not win."""
+    capture_reward: float = 0.0
+    """Added to the reward of a move for each piece it captures."""
+    reward_decay: float = 1.0
+    """The result counts this many times as much at a move as at the player's next one."""
+    rule: Rule = "paper"
+    """Learn by Algorithm 1, or as the author's program does, which learns nothing from draws."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "games")
@@ -68,8 +82,14 @@ class Settings:
 
     def native(self) -> Any:
         return native.QSettings(
-            alpha=self.alpha, epsilon=self.epsilon, first_discount=self.first_discount, last_discount=self.last_discount
-        )
+            alpha=self.alpha, epsilon=self.epsilon, first_discount=self.first_discount,
+            last_discount=self.last_discount, draw_reward=self.draw_reward, capture_reward=self.capture_reward,
+            reward_decay=self.reward_decay, program=self.rule == "program",
+        )  # fmt: skip
+
+
+PRESETS = {"author": Settings(rule="program")}
+"""The author's published program where it differs from the paper's text. It knows no draws: the variant `no-draws`."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +118,11 @@ class Vote:
 
 
 class QTable:
-    """Values of actions by position."""
+    """Values of actions by position. One of the rule "program" plays and votes as the author's program does."""
 
-    def __init__(self, table: Any = None) -> None:
+    def __init__(self, table: Any = None, rule: Rule = "paper") -> None:
         self.native = native.QTable() if table is None else table
+        self.rule: Rule = rule
 
     def __len__(self) -> int:
         return len(self.native)
@@ -125,9 +146,15 @@ class QTable:
         """Games `first` to `end` of the training, fewer after Ctrl-C. In parts or at once, the table is the same."""
         return Part(*self.native.train(game.initial_state(), settings.native(), first, end, settings.games, seed))
 
-    def learn(self, start: CheckersState, actions: Sequence[int], alpha: float = 0.1, discount: float = 1.0) -> None:
+    def learn(
+        self, start: CheckersState, actions: Sequence[int], settings: Settings | None = None, discount: float = 1.0
+    ) -> None:
         """Learn from one finished game, whoever played it."""
-        self.native.learn(start, list(actions), alpha, discount)
+        self.native.learn(start, list(actions), (settings or Settings()).native(), discount)
+
+    def voting(self, symmetries: int = 1, threads: int = 0) -> Any:
+        """The native votes of the table as it is now."""
+        return native.PriorStateVoting(self.native, symmetries, threads, self.rule == "program")
 
     def keep_training(self, state: CheckersState, settings: Settings, seed: int = 0) -> dict[int, float]:
         """Values after `settings.games` training games from a position, which the table does not keep."""
@@ -151,31 +178,33 @@ class QTable:
                 for weight, q, matching, black, white, kings, side, prior, symmetry in rows
             ]  # fmt: skip
 
-        in_favour, against = self.native.strongest_votes(state, action, most, symmetries, threads)
+        in_favour, against = self.native.strongest_votes(
+            state, action, most, symmetries, threads, self.rule == "program"
+        )
         return read(in_favour), read(against)
 
     def save(self, path: Path | str, info: dict[str, Any]) -> None:
         """Write the table and what it is; whole or not at all."""
-        runs.save_model(path, {"kind": KIND, "positions": len(self), **info}, self.arrays())
+        runs.save_model(path, {"kind": KIND, "positions": len(self), "rule": self.rule, **info}, self.arrays())
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return dict(zip(_ARRAYS, self.native.arrays(), strict=True))
 
     @staticmethod
-    def from_arrays(arrays: runs.Arrays, path: Path | str) -> QTable:
+    def from_arrays(arrays: runs.Arrays, path: Path | str, rule: Rule = "paper") -> QTable:
         try:
             chosen = [np.ascontiguousarray(arrays[name], dtype) for name, dtype in _ARRAYS.items()]
             if any(arrays[name].dtype != dtype or arrays[name].ndim != 1 for name, dtype in _ARRAYS.items()):
                 raise ValueError("its arrays have the wrong type")
-            return QTable(native.QTable.from_arrays(*chosen))
+            return QTable(native.QTable.from_arrays(*chosen), rule)
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path} does not hold a Q-table of checkers: {error}") from None
 
     @staticmethod
     def load(path: Path | str) -> QTable:
         """Read a file of `save`. Damaged and foreign files raise ValueError."""
-        _, arrays = runs.load_arrays(path, KIND)
-        return QTable.from_arrays(arrays, path)
+        info, arrays = runs.load_arrays(path, KIND)
+        return QTable.from_arrays(arrays, path, "program" if info.get("rule") == "program" else "paper")
 
 
 _ARRAYS = {
@@ -195,7 +224,9 @@ CHECKPOINT_SECONDS = 30.0
 def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
     """Train in parts. A stopped training resumes from its last checkpoint and ends with the same table."""
     saved = run.restore()
-    table = QTable() if saved is None else QTable.from_arrays(saved, run.checkpoint_path)
+    table = (
+        QTable(rule=settings.rule) if saved is None else QTable.from_arrays(saved, run.checkpoint_path, settings.rule)
+    )
     done = run.rows[-1]["games"] if run.rows else 0
     part = max(1000, settings.games // 100)
     last_save = time.monotonic()
@@ -258,8 +289,8 @@ class RandomMatch:
         return wilson_interval(self.wins, self.games)
 
 
-KEEP_TRAINING = Settings(games=100)
-"""The paper's 100 repetitions from the unknown position; the discount rises over them as it does in training."""
+KEEP_TRAINING = 100
+"""The paper's repetitions from the unknown position; the discount rises over them as it does in training."""
 
 
 def play_against_random(
@@ -269,7 +300,7 @@ def play_against_random(
     games: int,
     seed: int = 0,
     symmetries: int = 1,
-    keep_training: Settings = KEEP_TRAINING,
+    keep_training: int = KEEP_TRAINING,
     threads: int = 0,
     control: Control | None = None,
 ) -> RandomMatch:
@@ -277,10 +308,10 @@ def play_against_random(
     learns is kept to the end of a game."""
     if fallback not in FALLBACKS:
         raise ValueError(f"unknown fallback {fallback!r}; known fallbacks: {', '.join(FALLBACKS)}")
-    voting = native.PriorStateVoting(table.native, symmetries, threads) if fallback == "voting" else None
+    voting = table.voting(symmetries, threads) if fallback == "voting" else None
     rows = native.play_against_random(
-        table.native, fallback, voting, keep_training.native(), keep_training.games, game.initial_state(), games, seed,
-        threads, control,
+        table.native, fallback, voting, Settings(rule=table.rule).native(), keep_training, game.initial_state(), games,
+        seed, threads, control,
     )  # fmt: skip
     rows = rows[rows[:, 1] >= 0]
     moves, known = int(rows[:, 2].sum()), int(rows[:, 3].sum())

@@ -1,4 +1,4 @@
-"""Agents for Solitaire Chess: `dqn` and `taught`, learned rankings; `oracle`, which solves; `best`, the same."""
+"""Agents for Solitaire Chess: `dqn`, `paper-dqn` and `taught`, which learned; `oracle` and `best`, which solve."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from rookery.games.solitaire_chess.rules import SolitaireChessState
 
 
 class RankerAgent(Agent):
-    """Plays the capture after which the net believes most in a solution; values are that belief, 0 to 1."""
+    """Plays the capture after which the net believes most in a solution; values are that belief, 0 to 1.
 
-    def __init__(self, ranker: _native.solitaire_chess.CaptureRanker) -> None:
-        self.ranker = ranker
+    With `look_ahead` the net is also asked about the position after each capture.
+    """
+
+    def __init__(self, ranker: _native.solitaire_chess.CaptureRanker, look_ahead: bool = True) -> None:
+        self.ranker, self.look_ahead = ranker, look_ahead
 
     def values(self, state: State) -> dict[int, float]:
         assert isinstance(state, SolitaireChessState)
-        moves = _native.solitaire_chess.ranked_moves(self.ranker, state)
+        moves = _native.solitaire_chess.ranked_moves(self.ranker, state, self.look_ahead)
         return {action: 1 / (1 + math.exp(-score)) for action, score in moves}
 
     def explain(self, state: State) -> Explanation:

@@ -36,6 +36,7 @@ def solve(
     order: Literal["seed", "centre", "ranked"] = "seed",
     search_method: Annotated[Method, tyro.conf.arg(name="search")] = "dfs",
     prune: bool = False,
+    look_ahead: bool = True,
     variant: str | None = None,
     weights: str | None = None,
     max_states: int = 10_000_000,
@@ -53,8 +54,11 @@ def solve(
             `ranked` as the learned ranker says.
         search_method: Depth first, depth first that enters no position twice, or best first.
         prune: Do not enter positions that are plainly dead.
+        look_ahead: Also ask the ranker about the position after each capture. `looked_at` counts these positions; they
+            are not entered.
         variant: Variant of the game; `solo-8x8` for Solo Chess.
-        weights: The ranker's weights: dqn or taught as shipped, or a file; the best for the board if not given.
+        weights: The ranker's weights: dqn, taught or paper-dqn as shipped, a file, or the folder of a run; the best for
+            the board if not given.
         max_states: Give up after N positions; then `solvable` is null.
         tree: Also walk the whole tree: `nodes`, `distinct_states`, `solutions` and `finals`.
         svg: File for a drawing of the search, up to its first 150 positions.
@@ -67,13 +71,15 @@ def solve(
     ranking: Order
     if order == "ranked":
         shipped = weights is None or weights in capture_ranker.METHODS
-        ranking = capture_ranker.load(capture_ranker.shipped(game, weights) if shipped else str(weights))
+        given = Path(weights or "")
+        file = given / "model.safetensors" if given.is_dir() else given
+        ranking = capture_ranker.load(capture_ranker.shipped(game, weights) if shipped else file)
     else:
         ranking = "paper" if order == "seed" else "centre"
 
     def answer(state: SolitaireChessState) -> dict[str, Any]:
         begin = time.perf_counter()
-        found = search(state, search_method, ranking, prune, max_states, 150 if svg else 0)
+        found = search(state, search_method, ranking, prune, max_states, 150 if svg else 0, look_ahead=look_ahead)
         seconds = time.perf_counter() - begin
         at = state.clone()
         moves = []
@@ -85,6 +91,7 @@ def solve(
             "final": _final(at) if found.moves is not None else None,
             "moves": moves,
             "states": found.states,
+            "looked_at": found.looked_at,
             "seconds": seconds,
         }
         if tree:
@@ -114,11 +121,12 @@ def solve(
 
 def _found(data: dict[str, Any]) -> str:
     """What a search found, in words."""
+    looked_at = f", {data['looked_at']:,} more looked at" if data["looked_at"] else ""
     if data["solvable"] is None:
-        return f"not known after {data['states']:,} positions"
+        return f"not known after {data['states']:,} positions{looked_at}"
     if not data["solvable"]:
-        return f"cannot be solved ({data['states']:,} positions entered)"
-    return f"{' '.join(data['moves'])} leaves {data['final']} ({data['states']:,} positions entered)"
+        return f"cannot be solved ({data['states']:,} positions entered{looked_at})"
+    return f"{' '.join(data['moves'])} leaves {data['final']} ({data['states']:,} positions entered{looked_at})"
 
 
 def _final(state: SolitaireChessState) -> str:

@@ -16,19 +16,31 @@ from rookery.method import Kind, Method, Solution
 
 class _Ranker(Method):
     kind, game, extra, model = "learn", "solitaire-chess", "deep", "model.safetensors"
+    look_ahead = True
 
     def unready(self, game: Game) -> str | None:
         return None
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         assert isinstance(game, SolitaireChess)
-        return RankerAgent(ranker.load(model or ranker.shipped(game, self.name)))
+        return RankerAgent(ranker.load(model or ranker.shipped(game, self.name)), self.look_ahead)
 
 
 class Dqn(_Ranker):
     """Deep Q-learning inside backtracking, from play alone."""
 
     name, module, headline = "dqn", "rookery.games.solitaire_chess.dqn", "solved"
+
+
+class PaperDqn(_Ranker):
+    """Deep Q-learning as the paper describes it: single games, one net, one-step targets."""
+
+    name, module, headline = "paper-dqn", "rookery.games.solitaire_chess.paper_dqn", "solved"
+    look_ahead = False
+
+    def unready(self, game: Game) -> str | None:
+        assert isinstance(game, SolitaireChess)
+        return "ships no weights for boards with limited captures" if game.max_captures else None
 
 
 class Taught(_Ranker):
@@ -69,4 +81,4 @@ class Best(Oracle):
     name, kind = "best", "search"
 
 
-METHODS = (Dqn(), Taught(), Oracle(), Best())
+METHODS = (Dqn(), PaperDqn(), Taught(), Oracle(), Best())

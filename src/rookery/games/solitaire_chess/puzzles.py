@@ -64,6 +64,8 @@ class GradedPuzzle:
     final: str
     solutions: int
     distinct_states: int
+    moves: tuple[str, ...]
+    """The captures of one solution, by name."""
 
 
 def rating(pieces: int, distinct_states: int) -> float:
@@ -124,9 +126,19 @@ def _make(
             name = canonical(str(state))
             if wish.lowest <= measured < wish.highest and name not in puzzles and len(puzzles) < count:
                 puzzles[name] = GradedPuzzle(
-                    str(state), level, pieces, round(measured, 2), tree.finals[0], tree.solutions, tree.distinct_states
-                )
+                    str(state), level, pieces, round(measured, 2), tree.finals[0], tree.solutions,
+                    tree.distinct_states, _solution(state),
+                )  # fmt: skip
     return list(puzzles.values())
+
+
+def _solution(state: SolitaireChessState) -> tuple[str, ...]:
+    """The names of the captures that `solve` finds."""
+    at, names = state.clone(), []
+    for move in solve(state).moves or []:
+        names.append(at.action_name(move))
+        at.apply(move)
+    return tuple(names)
 
 
 def make_solo_puzzles(
@@ -147,7 +159,8 @@ def pack() -> list[GradedPuzzle]:
     >>> sorted(Counter(puzzle.level for puzzle in pack()).items())
     [('advanced', 20), ('beginner', 20), ('expert', 20), ('intermediate', 20)]
     """
-    return [GradedPuzzle(**fields) for fields in json.loads(PACK.read_text(encoding="utf-8"))["puzzles"]]
+    puzzles = json.loads(PACK.read_text(encoding="utf-8"))["puzzles"]
+    return [GradedPuzzle(**(fields | {"moves": tuple(fields["moves"])})) for fields in puzzles]
 
 
 def make_pack(seed: int = 0) -> str:

@@ -26,16 +26,17 @@ from rookery.files import replacing
 from rookery.games.solitaire_chess import MODELS
 from rookery.games.solitaire_chess.rules import SolitaireChess
 
-METHODS = ("dqn", "taught")
-"""How the shipped weights were trained: from play alone, or from exact answers."""
+METHODS = ("paper-dqn", "dqn", "taught")
+"""How the shipped weights were trained: from play alone as the paper describes it or as we improved it, or from exact
+answers."""
 
 
 def shipped(game: SolitaireChess, method: str | None = None) -> Path:
     """The shipped weights for a game, the best ones if no method is asked for. Those for limited captures were trained
     on 8x8 Solo Chess, from play alone; the others on 4x4."""
     if game.max_captures:
-        if method == "taught":
-            raise ValueError("there are no taught weights for boards with limited captures, only dqn")
+        if method not in (None, "dqn"):
+            raise ValueError(f"there are no {method} weights for boards with limited captures, only dqn")
         return MODELS / "solo-8x8-dqn.safetensors"
     return MODELS / f"4x4-{method or 'taught'}.safetensors"
 

@@ -39,6 +39,8 @@ class Found:
     tree: list[tuple[int, int]]
     """The first positions entered, in order: the place of the one before in this list (-1 at the root), and the
     capture that led here."""
+    looked_at: int
+    """Positions one capture ahead that the ranker was asked about to rank the captures; they are not entered."""
 
 
 def search(
@@ -49,19 +51,23 @@ def search(
     max_states: int = 10_000_000,
     max_tree: int = 0,
     control: Control | None = None,
+    look_ahead: bool = True,
 ) -> Found:
     """Look for one solution.
 
     `prune` leaves out positions that are plainly dead: two squares that nothing could ever leave, pieces in two groups
     that could never meet, fewer captures left than pieces to take. `max_states` is where the search gives up,
-    `max_tree` how many positions to keep for a drawing. `control.done` counts positions entered.
+    `max_tree` how many positions to keep for a drawing. `control.done` counts positions entered. With
+    `look_ahead` a ranker's score is the mean of what it says about a capture and about the best one after it.
     """
     if method not in ("dfs", "dfs-tt", "best-first"):
         raise ValueError(f"unknown search {method!r}; known searches: dfs, dfs-tt, best-first")
     if max_states < 1:
         raise ValueError(f"max_states must be at least 1, and is {max_states}")
     name, ranker = (order, None) if isinstance(order, str) else ("ranked", order)
-    return Found(*_native.solitaire_chess.search(state, name, ranker, method, prune, max_states, max_tree, control))
+    return Found(
+        *_native.solitaire_chess.search(state, name, ranker, method, prune, look_ahead, max_states, max_tree, control)
+    )
 
 
 def plainly_dead(state: SolitaireChessState) -> bool:

@@ -1,11 +1,14 @@
 """Solitaire Chess: a learned ranking of captures inside backtracking, beside the paper's and a perfect one.
 
 The paper trained a deep Q-network to rank the captures that backtracking tries, and compared the positions explored.
-Its puzzles are not to be had; the study runs on 80 of our own, 20 per level.
+Its puzzles are not to be had; the study runs on 80 of our own, 20 per level. Puzzles in a file of the reader's are
+measured too: the environment variable `ROOKERY_PUBLISHED_PUZZLES` names a CSV file with columns `rows` and `final`.
 """
 
 from __future__ import annotations
 
+import csv
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +32,11 @@ from rookery.studies.sizes import Size
 PAPER_PUZZLE = ".RN./B.P./..../...."
 """The paper's puzzle 2, whose trees it draws."""
 
+TIED_PUZZLE = "B.../R..N/.N../...."
+"""The paper's puzzle 5, read off the thirteen boards of its Figure 5; its G is a knight, as its captures show."""
+
+PUBLISHED = "ROOKERY_PUBLISHED_PUZZLES"
+
 
 @dataclass(frozen=True)
 class Way:
@@ -38,6 +46,7 @@ class Way:
     method: Method
     order: Order
     prune: bool = False
+    look_ahead: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class Measured:
 
     way: Way
     states: list[int]
+    looked_at: list[int]
+    """Positions that the ranker looked at without entering them."""
     right: int
     """Puzzles whose only possible last piece and square were found."""
 
@@ -56,6 +67,7 @@ class Measured:
         return [
             self.way.name,
             f"{states.mean():.1f}",
+            f"{np.mean(self.looked_at):.1f}",
             f"{states.mean() / base.mean():.3f} ({low:.3f} to {high:.3f})",
             f"{straight:.0%}",
             f"{better}",
@@ -63,7 +75,10 @@ class Measured:
         ]
 
 
-COLUMNS = ["search", "mean positions", "ratio to backtracking (95%)", "no backtrack", "puzzles worse", "right final"]
+COLUMNS = [
+    "search", "mean positions", "looked at besides", "ratio to backtracking (95%)", "no backtrack", "puzzles worse",
+    "right final",
+]  # fmt: skip
 
 
 def _ratio_interval(states: np.ndarray, base: np.ndarray) -> tuple[float, float]:
@@ -76,13 +91,17 @@ def _ratio_interval(states: np.ndarray, base: np.ndarray) -> tuple[float, float]
 
 
 def ways(rankers: Mapping[str, Order]) -> list[Way]:
-    """The paper's backtracking first, then the same without learning, then three searches for each ranker."""
+    """The paper's backtracking first, then the same without learning, then three searches for each ranker; for the
+    paper's own only the one that the paper has."""
     plain = [
         Way("the paper's backtracking", "dfs", "paper"),
         Way("backtracking with memory", "dfs-tt", "paper"),
         Way("the same, pruned", "dfs-tt", "paper", prune=True),
     ]
     for name, ranker in rankers.items():
+        if name == "paper-dqn":
+            plain.append(Way("paper-dqn ranking, depth first", "dfs", ranker, look_ahead=False))
+            continue
         plain += [
             Way(f"{name} ranking, depth first", "dfs", ranker),
             Way(f"{name} ranking with memory", "dfs-tt", ranker),
@@ -93,16 +112,17 @@ def ways(rankers: Mapping[str, Order]) -> list[Way]:
 
 def measure(way: Way, states: Sequence[SolitaireChessState], finals: Sequence[str]) -> Measured:
     """Solve every puzzle."""
-    counts, right = [], 0
+    counts, looked_at, right = [], [], 0
     for state, final in zip(states, finals, strict=True):
-        found = search(state, way.method, way.order, way.prune)
+        found = search(state, way.method, way.order, way.prune, look_ahead=way.look_ahead)
         counts.append(found.states)
+        looked_at.append(found.looked_at)
         at = state.clone()
         for move in found.moves or []:
             at.apply(move)
         cell, kind = next((cell, kind) for cell, kind in enumerate(at.kinds) if kind >= 0)
         right += found.moves is not None and final == "KQRBNP"[kind] + state.game.cell_name(cell)
-    return Measured(way, counts, right)
+    return Measured(way, counts, looked_at, right)
 
 
 def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
@@ -117,39 +137,89 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
     states = [game.parse_state(puzzle.rows) for puzzle in puzzles]
     finals, pieces = [puzzle.final for puzzle in puzzles], [puzzle.pieces for puzzle in puzzles]
     measured = [measure(way, states, finals) for way in steps(ways(rankers), "80 puzzles", console)]
-    base, dqn, taught = measured[0], measured[3], measured[6]
+    chosen = {m.way.name: m for m in measured}
+    base = measured[0]
+    compared = {"backtracking": base} | {f"{name} ranking": chosen[f"{name} ranking, depth first"] for name in rankers}
     note = (
         "The paper says that its ranking is bounded above by the baseline and guaranteed never to be worse. It is not: "
         "the column counts the puzzles on which a search enters more positions than plain backtracking. It gives 100% "
         "accuracy as a result; a complete search has that by construction, so the share of puzzles solved without a "
         f"single step back says more. The least possible, one position per piece, has the ratio "
-        f"{np.mean(pieces) / np.mean(base.states):.3f}. dqn learned from play alone, as the paper's net did; taught "
-        "learned from exact answers to other puzzles."
+        f"{np.mean(pieces) / np.mean(base.states):.3f}. paper-dqn learned as the paper describes it and ranks by "
+        "its values alone; dqn learned from play alone too, in our improved way; taught learned from exact answers to "
+        "other puzzles. The last two also look one capture ahead; the positions they look at are not entered, and "
+        "counted beside."
     )
     tables = [
         Table("Positions entered on 80 generated puzzles", COLUMNS, [m.row(base, pieces) for m in measured], command,
               note),
-        _by_level(puzzles, base, dqn, taught, command),
+        _by_level(puzzles, compared, command),
+        _tie(game, rankers, command),
         _speed(states, seed, command),
     ]  # fmt: skip
+    if os.environ.get(PUBLISHED):
+        tables.append(_published(Path(os.environ[PUBLISHED]), game, rankers, command, console))
     if size.name != "quick":
         tables.append(_solo(20 if size.name == "default" else 100, seed, command, console))
     return Result(
         "solitaire-chess", "Solitaire Chess: a learned ranking inside search", seed, tables,
-        [*_trees(game, rankers["dqn"]), _curves(puzzles, base, dqn, taught)], time.perf_counter() - begin,
+        [*_trees(game, rankers), _curves(puzzles, compared)], time.perf_counter() - begin,
     )  # fmt: skip
 
 
-def _by_level(puzzles: Sequence[GradedPuzzle], base: Measured, dqn: Measured, taught: Measured, command: str) -> Table:
+def _published(file: Path, game: SolitaireChess, rankers: Mapping[str, Order], command: str, console: Console) -> Table:
+    """The first table on puzzles that are not ours to ship."""
+    try:
+        rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+        states, finals = [game.parse_state(row["rows"]) for row in rows], [row["final"] for row in rows]
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise ValueError(f"{PUBLISHED} must name a CSV file with columns rows and final: {error}") from None
+    if not states:
+        raise ValueError(f"{PUBLISHED} names a file without puzzles")
+    pieces = [state.pieces for state in states]
+    measured = [measure(way, states, finals) for way in steps(ways(rankers), "published puzzles", console)]
+    note = f"The {len(states)} puzzles of {file.name}, which {PUBLISHED} names. No ranker has learned from them."
+    title = f"Positions entered on {len(states)} published puzzles"
+    return Table(title, COLUMNS, [m.row(measured[0], pieces) for m in measured], command, note)
+
+
+def _tie(game: SolitaireChess, rankers: Mapping[str, Order], command: str) -> Table:
+    """The paper's Figure 5."""
+    state = game.parse_state(TIED_PUZZLE)
+    orders: dict[str, Order] = {"the paper's backtracking": "paper"}
+    orders |= {f"{name} ranking": ranker for name, ranker in rankers.items()}
+    rows = []
+    for name, order in orders.items():
+        look_ahead = not name.startswith("paper-dqn")
+        found = search(state, "dfs", order, look_ahead=look_ahead)
+        names, at = [], state.clone()
+        for move in found.moves or []:
+            names.append(at.action_name(move))
+            at.apply(move)
+        drawn = "13" if name.startswith(("the paper's", "paper-dqn")) else "-"
+        rows.append([name, drawn, str(found.states), str(found.looked_at), " ".join(names)])
+    columns = ["search", "boards (paper)", "positions entered", "looked at besides", "solution found"]
+    tree = capture_tree(state)
+    note = (
+        "The paper's puzzle 5, read off its figure, on which its two searches tie at roughly 13 steps. It draws 13 "
+        "boards: the start four times, and the nine captures that our backtracking tries. The first knight takes the "
+        "bishop there before it takes the other knight, and here after it: the order of moves within a piece is our "
+        f"reading. The puzzle has {tree.solutions} solutions, and not one possible last piece, as the paper says of "
+        f"its puzzles, but {len(tree.finals)}: {' and '.join(tree.finals)}."
+    )
+    return Table("Figure 5: the puzzle on which the ranking ties", columns, rows, command, note)
+
+
+def _by_level(puzzles: Sequence[GradedPuzzle], compared: Mapping[str, Measured], command: str) -> Table:
     rows = []
     for level in dict.fromkeys(puzzle.level for puzzle in puzzles):
         chosen = [i for i, puzzle in enumerate(puzzles) if puzzle.level == level]
-        means = [np.mean([m.states[i] for i in chosen]) for m in (base, dqn, taught)]
+        means = [np.mean([m.states[i] for i in chosen]) for m in compared.values()]
         ratings = [puzzles[i].rating for i in chosen]
         rows.append(
             [level, str(len(chosen)), f"{min(ratings):.1f} to {max(ratings):.1f}", *(f"{m:.1f}" for m in means)]
         )
-    columns = ["level", "puzzles", "rating", "backtracking", "dqn ranking", "taught ranking"]
+    columns = ["level", "puzzles", "rating", *compared]
     note = "The rating is the number of pieces plus the binary logarithm of the number of different positions."
     return Table("Mean positions by level", columns, rows, command, note)
 
@@ -195,24 +265,26 @@ def _solo(count: int, seed: int, command: str, console: Console) -> Table:
     return Table("Solo Chess on 8x8", ["search", "solved", "mean positions", "median", "most"], rows, command, note)
 
 
-def _trees(game: SolitaireChess, ranker: Order) -> list[Figure]:
-    state = game.parse_state(PAPER_PUZZLE)
+def _trees(game: SolitaireChess, rankers: Mapping[str, Order]) -> list[Figure]:
+    drawn: list[tuple[str, int, str, Order, str]] = [
+        (PAPER_PUZZLE, 2, "the paper's backtracking", "paper", "1"),
+        (PAPER_PUZZLE, 2, "the ranking learned as in the paper", rankers["paper-dqn"], "3"),
+        (PAPER_PUZZLE, 2, "our learned ranking", rankers["dqn"], "3"),
+        (TIED_PUZZLE, 5, "the paper's backtracking", "paper", "5"),
+        (TIED_PUZZLE, 5, "the ranking learned as in the paper", rankers["paper-dqn"], "5"),
+    ]
     figures = []
-    for name, order in (("the paper's backtracking", "paper"), ("the learned ranking", ranker)):
-        found = search(state, "dfs", order, max_tree=100)
+    for rows, number, name, order, figure in drawn:
+        state = game.parse_state(rows)
+        found = search(state, "dfs", order, max_tree=100, look_ahead=order is not rankers["paper-dqn"])
         svg = search_tree_svg(state, found.tree, True, f"{found.states - 1} captures tried")
-        figures.append(
-            Figure(svg, f"The paper's puzzle 2 under {name}: its Figure {3 if order is ranker else 1}.", wide=True)
-        )
+        figures.append(Figure(svg, f"The paper's puzzle {number} under {name}: its Figure {figure}.", wide=True))
     return figures
 
 
-def _curves(puzzles: Sequence[GradedPuzzle], base: Measured, dqn: Measured, taught: Measured) -> Figure:
+def _curves(puzzles: Sequence[GradedPuzzle], compared: Mapping[str, Measured]) -> Figure:
     numbers = [float(i) for i in range(1, len(puzzles) + 1)]
-    curves = {
-        name: (numbers, [float(count) for count in measured.states])
-        for name, measured in {"backtracking": base, "dqn ranking": dqn, "taught ranking": taught}.items()
-    }
+    curves = {name: (numbers, [float(count) for count in measured.states]) for name, measured in compared.items()}
 
     def paint(figure: Any) -> None:
         plots.lines(figure.subplots(), curves, "puzzle, in the order of rating", "positions entered", log_y=True)
