@@ -11,7 +11,7 @@ namespace rookery {
 struct SolvedTable {
     int players = 1;
     std::uint64_t moves = 0;   // and chance outcomes, over all positions
-    std::size_t bytes = 0;     // that solving took
+    std::size_t memory = 0;    // bytes that solving took
     KeyTable keys;
     std::vector<std::int8_t> player;
     Solved solved;
@@ -26,7 +26,7 @@ SolvedTable solve_from(const S& root, std::int64_t most_positions, std::int64_t 
     PositionGraph graph = reach(root, most_positions, most_bytes, control);
     if (!control.stopped()) table.solved = solve(graph, precision, discount, control);
     table.moves = graph.edge.size();
-    table.bytes = graph.bytes() + graph.size() * 24;
+    table.memory = graph.bytes() + graph.size() * 24;
     table.keys = std::move(graph.keys);
     table.player = std::move(graph.player);
     return table;
@@ -84,7 +84,7 @@ inline void bind_solved(nb::module_& m) {
         }, "number"_a)
         .def_ro("players", &T::players)
         .def_ro("moves", &T::moves, "Moves and chance outcomes over all positions.")
-        .def_ro("bytes", &T::bytes, "Memory that solving took.")
+        .def_ro("memory", &T::memory, "Bytes that solving took.")
         .def_prop_ro("sweeps", [](const T& self) { return self.solved.sweeps; })
         .def_prop_ro("error", [](const T& self) { return self.solved.error(); }, "The widest gap between two bounds.")
         .def_prop_ro("player", [](nb::handle self) { return view(self, nb::cast<const T&>(self).player); })

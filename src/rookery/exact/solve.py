@@ -116,7 +116,7 @@ class SolvedGame:
             drawn=int((mine == 0).sum()) if two else None,
             lost=int((mine < 0).sum()) if two else None,
             longest=int(distance[won].max()) if won.any() and distance[won].max() > 0 else None,
-            bytes=int(self.table.bytes),
+            bytes=int(self.table.memory),
             error=self.error,
         )
 
