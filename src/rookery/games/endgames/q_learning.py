@@ -226,7 +226,7 @@ class LearnedTable:
     def json(self) -> str:
         """The paper's form (Figure 2.1): an object whose keys are "True" or "False", for White or Black to move, then
         the board as in FEN, then the move as in UCI."""
-        found = {}
+        found: dict[str, float] = {}
         for state, values in self.items():
             board, side = str(state).split()[:2]
             found |= {f"{side == 'w'}{board}{state.uci(action)}": value for action, value in values.items()}
@@ -518,7 +518,9 @@ def _mean(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The mean of each column over the rows that have a number there."""
     known = ~np.isnan(rows)
     counts = known.sum(axis=0)
-    return np.divide(np.where(known, rows, 0).sum(axis=0), counts, out=np.full(rows.shape[1], np.nan), where=counts > 0)
+    mean = np.full(rows.shape[1], np.nan)
+    np.divide(np.where(known, rows, 0).sum(axis=0), counts, out=mean, where=counts > 0)
+    return mean
 
 
 def _numbers(values: npt.NDArray[np.float64]) -> list[str]:

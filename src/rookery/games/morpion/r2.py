@@ -246,7 +246,7 @@ class _NetPolicy:
         self.player = player
         self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
 
-    def live(self) -> npt.NDArray[np.int64]:
+    def live(self) -> npt.NDArray[np.int32]:
         return self.games.live()
 
     def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
@@ -268,7 +268,7 @@ class _TreePolicy:
         self.trees = player.trees(player.game.initial_state(), settings.episodes, settings, threshold)
         self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
 
-    def live(self) -> npt.NDArray[np.int64]:
+    def live(self) -> npt.NDArray[np.int32]:
         return self.games.live()
 
     def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
@@ -349,7 +349,7 @@ def retrain(player: Player, kept: list[Examples], settings: Settings, seed: int)
         scores, value = player.evaluate(dots[chosen].float())
         loss = -(policies[chosen] * scores.log_softmax(1)).sum(1).mean() + functional.mse_loss(value, rewards[chosen])
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         losses.append(loss.detach())
     return float(torch.stack(losses).mean())
