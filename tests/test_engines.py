@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.engines import EngineError, Program, Reply, Search, Server, allotted, find_program
+from rookery.engines import Engine, EngineAgent, EngineError, Program, Reply, Search, Server, allotted, find_program
+from rookery.game import State
+from tests.tic_tac_toe import TicTacToe
 
 
 def test_a_program_is_found_by_its_name_its_path_and_with_arguments(tmp_path: Path) -> None:
@@ -91,6 +93,27 @@ def test_an_engine_in_a_session_of_its_own_ends_with_it() -> None:
 )
 def test_worth(reply: Reply, worth: float | None) -> None:
     assert reply.worth == worth
+
+
+class Stub(Engine):
+    """An engine that plays the first legal move and thinks what it is told to."""
+
+    def __init__(self, score: float | None) -> None:
+        super().__init__("true", 1)
+        self.score = score
+
+    def reply(self, state: State) -> Reply:
+        return Reply(state.legal_actions()[0], score=self.score)
+
+
+def test_values_are_those_of_the_positions_after_the_moves() -> None:
+    game = TicTacToe()
+    state = game.parse_state("xx./oo./...")  # the first move wins
+    first, *others = state.legal_actions()
+    assert EngineAgent(Stub(0.5)).values(state) == {first: 1000.0} | dict.fromkeys(others, -0.5)
+    quiet = game.initial_state()
+    values = EngineAgent(Stub(None)).values(quiet)
+    assert values == {action: float(action == quiet.legal_actions()[0]) for action in quiet.legal_actions()}
 
 
 class Watched:

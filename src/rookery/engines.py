@@ -155,6 +155,8 @@ class Engine:
         if not timeout > 0:
             raise ValueError(f"the timeout must be positive, not {timeout}")
         self.path, self.depth, self.seconds, self.timeout = path, depth, seconds, timeout
+        self.title = Path(path).name
+        """What errors call it: whoever reads them may not know this machine."""
         self.command = find_program(path)
         self.asked = 0
         """Positions that the engine has searched."""
@@ -186,7 +188,7 @@ class Engine:
             except EngineError as error:
                 self.stop()
                 if attempt == ATTEMPTS:
-                    sentence = f"the engine {self.path} failed {ATTEMPTS} times in {str(state)!r} ({error})"
+                    sentence = f"the engine {self.title} failed {ATTEMPTS} times in {str(state)!r} ({error})"
                     raise EngineError(sentence + self.remark) from None
                 print(f"rookery: the engine failed ({error}) and is started anew", file=sys.stderr)
             except BaseException:  # Ctrl-C: what it says later must not be taken for the next answer
@@ -202,12 +204,12 @@ class Engine:
             try:
                 program = Program(self.command)
                 try:
-                    self._name = self._greet(program, min(self.timeout, START_SECONDS)) or self.path
+                    self._name = self._greet(program, min(self.timeout, START_SECONDS)) or self.title
                 except BaseException:
                     program.kill()
                     raise
             except EngineError as error:
-                raise EngineError(f"the engine {self.path} does not start: {error}") from None
+                raise EngineError(f"the engine {self.title} does not start: {error}") from None
             self._program = program
         return self._program
 

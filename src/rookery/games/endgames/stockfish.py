@@ -106,7 +106,7 @@ class Stockfish(UciEngine):
         if reply.mate is not None:
             return state.uci(reply.action), True, sign * reply.mate
         if reply.score is None:
-            raise EngineError(f"the engine {self.path} gave no evaluation of {state}")
+            raise EngineError(f"the engine {self.title} gave no evaluation of {state}")
         return state.uci(reply.action), False, sign * round(100 * reply.score)
 
 
