@@ -112,9 +112,7 @@ def test_names_texts_and_values() -> None:
         assert copied != state
 
 
-@pytest.mark.parametrize(
-    "text", ["", "start 9", "start x", "3 3", "start -1", f"start {'9' * 40}", "start" + " 3" * 7]
-)
+@pytest.mark.parametrize("text", ["", "start 9", "start x", "3 3", "start -1", f"start {'9' * 40}", "start" + " 3" * 7])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected the word start|is not legal"):
         load("connect_four").parse_state(text)

@@ -124,7 +124,8 @@ class HubEngine(Engine):
         assert isinstance(state, CheckersState)
         program.send("new-game")
         moves = " ".join(map(move_text, state.actions))
-        program.send(f"pos pos={position_text(state.start)}" + (f' moves="{moves}"' if moves else ""))
+        start: CheckersState = state.start  # type: ignore[assignment]
+        program.send(f"pos pos={position_text(start)}" + (f' moves="{moves}"' if moves else ""))
         program.send(f"level move-time={self.seconds:g}" if self.seconds else f"level depth={self.depth}")
         program.send("go think")
         mate, score, problem = None, None, ""

@@ -21,7 +21,8 @@ def position(state: EndgamesState) -> str:
     >>> position(state)
     'position fen 8/8/8/4k3/8/8/8/R3K3 w - - 0 1 moves e1f2'
     """
-    now, words = state.start, []
+    now: EndgamesState = state.start  # type: ignore[assignment]
+    words = []
     for action in state.actions:
         words.append(now.uci(action))
         now.apply(action)
