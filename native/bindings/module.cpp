@@ -43,6 +43,7 @@ NB_MODULE(_native, m) {
     m.attr("CHANCE") = kChance;
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
+    bind_solved(m);
     bind_python_games(m);
     std::sort(bindings().begin(), bindings().end(), [](const Binding& a, const Binding& b) {
         const int names = std::strcmp(a.game, b.game);

@@ -51,8 +51,8 @@ class _Watch(Progress):
 
 
 @contextmanager
-def watching(label: str, control: Control, total: int) -> Iterator[None]:
-    """Show `control.done` of `total` on a terminal while the body runs."""
+def watching(label: str, control: Control, total: int | None) -> Iterator[None]:
+    """Show `control.done` of `total`, which may be unknown, on a terminal while the body runs."""
     terminal = console()
     with _Watch(console=terminal, transient=True, disable=not terminal.is_terminal) as watch:
         watch.control = control

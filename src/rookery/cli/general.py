@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import textwrap
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,14 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
+from rookery._native import Control
 from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
+from rookery.exact.methods import in_words
+from rookery.exact.solve import POSITIONS, PRECISION, keep, preference, solve_game
 from rookery.files import write_text
-from rookery.game import CHANCE, State
+from rookery.game import CHANCE, Game, State
 from rookery.method import suggestion
+from rookery.progress import watching
 from rookery.registry import GAMES, load, methods
 from rookery.registry import solve as exact
 from rookery.search import perft as count_sequences
@@ -47,21 +52,35 @@ def games(*, common: Options = DEFAULTS) -> Answer:
 
 def solve(
     game: GameName,
-    position: Annotated[str, Positional, tyro.conf.arg(metavar="POSITION")],
+    position: Annotated[str | None, Positional, tyro.conf.arg(metavar="POSITION")] = None,
     *,
     variant: str | None = None,
+    positions: int = POSITIONS,
+    memory: float = 0.0,
+    precision: float = PRECISION,
+    discount: float = 1.0,
     common: Options = DEFAULTS,
 ) -> Answer:
-    """Solve a position exactly: its value, the best moves, and what every move is worth.
+    """Solve a game, or a position of it, exactly: its value, the best moves, and what every move is worth.
 
+    Example: rookery solve my_game.py
     Example: rookery solve my_game.py "X.O/.../..."
+
+    Without a position the whole game is solved, if the positions that can be reached fit in memory, and kept: then the
+    agent `oracle` plays it perfectly.
 
     Args:
         game: Name of a game, or a file with one.
         position: In the game's text form; `-` reads many from standard input, one per line.
         variant: Variant of the game.
+        positions: Positions of the whole game at most.
+        memory: Memory for the whole game in GB; 0 means half of what is free.
+        precision: How far bounds may lie apart where there is chance, relative to values above 1.
+        discount: Discount of what comes after a move; only 1 gives an oracle.
     """
     rules = load(game, variant)
+    if position is None:
+        return _solve_game(rules, positions, int(memory * 1e9) or None, precision, discount)
 
     def answer(state: State) -> dict[str, Any]:
         found = exact(state)
@@ -80,6 +99,50 @@ def solve(
     def show(console: Console) -> None:
         console.print(data["text"])
         print_table(console, ("move", "worth", ""), [list(row.values()) for row in data["moves"]])
+
+    return Answer(data, show)
+
+
+def _solve_game(rules: Game, positions: int, most_bytes: int | None, precision: float, discount: float) -> Answer:
+    start = rules.initial_state()
+    begin = time.perf_counter()
+    control = Control()
+    with watching(f"Listing the positions of {rules.title}", control, None):
+        solved = solve_game(
+            start, positions=positions, most_bytes=most_bytes, precision=precision, discount=discount, control=control
+        )
+    seconds = time.perf_counter() - begin
+    if discount == 1:
+        keep(rules, solved)
+    statistics = solved.statistics()
+    moves = solved.moves(start)
+    rows = [
+        {"move": start.action_name(action), "value": worth, "steps": steps}
+        for action, (worth, steps) in sorted(moves.items(), key=lambda move: preference(*move[1]), reverse=True)
+    ]
+    data = asdict(statistics) | {
+        "game": rules.name, "variant": rules.variant, "value": solved.value(start), "steps": solved.distance(start),
+        "seconds": seconds, "moves_at_the_start": rows,
+    }  # fmt: skip
+
+    def show(console: Console) -> None:
+        s = statistics
+        console.print(f"{rules.title} from the start: {in_words(data['value'], data['steps'], rules.players)}")
+        console.print(
+            f"{s.positions:,} positions ({s.ends:,} ends) with {s.moves:,} moves, solved in {seconds:.1f} s and "
+            f"{s.bytes / 1e6:,.0f} MB"
+        )
+        if s.won is not None and s.drawn is not None and s.lost is not None:
+            total = max(1, s.won + s.drawn + s.lost)
+            shares = [f"{name} {count:,} ({count / total:.1%})" for name, count in
+                      (("won", s.won), ("drawn", s.drawn), ("lost", s.lost))]  # fmt: skip
+            console.print(f"for the player to move: {', '.join(shares)}")
+        if s.longest is not None:
+            console.print(f"the longest win takes {s.longest} moves")
+        if s.error:
+            console.print(f"values lie between bounds at most {s.error:.3g} apart")
+        if rows:
+            print_table(console, ("move", "worth", "moves to the end"), [list(row.values()) for row in rows])
 
     return Answer(data, show)
 

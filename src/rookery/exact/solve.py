@@ -1,0 +1,249 @@
+"""The exact solution of any game whose reachable positions fit in memory.
+
+Every position that can be reached is listed with its moves; then the values are computed, as what each player still
+earns with best play. `native/exact/solve.hpp` does it, and says how: one pass from the ends where no position can come
+back, retrograde analysis for two players, the best end and the shortest way to it for one, and value iteration between
+proven bounds where there is chance.
+
+>>> import rookery
+>>> solved = solve_game(rookery.load("examples/tic_tac_toe.py").initial_state())
+>>> len(solved), solved.value(rookery.load("examples/tic_tac_toe.py").initial_state())
+(5478, 0.0)
+
+A position is its `State.key`. What is not part of the key (move counters, repetitions) does not count: where play could
+go on for ever, a game for two is drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rookery import _native
+from rookery._native import Control
+from rookery.files import cache_folder, replacing
+from rookery.game import CHANCE, TERMINAL, Game, State, native
+
+POSITIONS = 100_000_000
+"""Positions at most, if nothing else is said."""
+PRECISION = 1e-6
+"""How far proven bounds may lie apart where there is chance, relative to values above 1."""
+
+
+class SolvedGame:
+    """The value of every position that can be reached from a start."""
+
+    def __init__(self, table: _native.Solved, precision: float = 0.0) -> None:
+        self.table, self.precision = table, precision
+        low, high = table.low, table.high
+        self.values: npt.NDArray[np.float64] = (low + high) / 2 if len(high) else low
+        """What player 0 still earns in each position."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __contains__(self, state: State) -> bool:
+        return self.table.find(state.key()) >= 0
+
+    def _find(self, state: State) -> int:
+        found = self.table.find(state.key())
+        if found < 0:
+            raise ValueError(f"{state} cannot be reached from the start that was solved")
+        return found
+
+    def value(self, state: State) -> float:
+        """What the player to move still earns, or player 0 where nobody is to move."""
+        value = float(self.values[self._find(state)])
+        return -value if state.player() == 1 else value + 0.0
+
+    def distance(self, state: State) -> int | None:
+        """Steps to the end with best play: who wins hurries, who loses delays. None if there need be no end, or chance
+        decides."""
+        steps = int(self.table.distance[self._find(state)])
+        return None if steps < 0 else steps
+
+    def moves(self, state: State) -> dict[int, tuple[float, int | None]]:
+        """What every legal move is worth to the player to move, with the steps to the end from here."""
+        sign = -1.0 if state.player() == 1 else 1.0
+        found = {}
+        for action in state.legal_actions():
+            after = state.clone()
+            after.apply(action)
+            number = self._find(after)
+            worth = sign * (after.rewards()[0] + float(self.values[number]))
+            steps = int(self.table.distance[number])
+            found[action] = worth + 0.0, None if steps < 0 else steps + 1
+        return found
+
+    def best_moves(self, state: State) -> list[int]:
+        """The moves of greatest worth; of these the quickest if they win, the slowest if they lose."""
+        moves = self.moves(state)
+        if not moves:
+            return []
+        top = max(worth for worth, _ in moves.values())
+        best = {a: preference(*move) for a, move in moves.items() if move[0] >= top - self.error}
+        quickest = max(rank for _, rank in best.values())
+        return [action for action, (_, rank) in best.items() if rank == quickest]
+
+    @property
+    def error(self) -> float:
+        """The widest gap between the bounds of a value; 0 where values are exact."""
+        return float(self.table.error)
+
+    def statistics(self) -> Statistics:
+        """Positions, and for a game for two how they are won."""
+        players, values = self.table.player, self.values
+        to_move = players >= 0
+        sign = np.where(players == 1, -1.0, 1.0)
+        mine = (sign * values)[to_move]
+        two = self.table.players == 2
+        distance = self.table.distance[to_move]
+        won = mine > 0
+        return Statistics(
+            positions=len(self),
+            ends=int((players == TERMINAL).sum()),
+            chances=int((players == CHANCE).sum()),
+            moves=int(self.table.moves),
+            won=int(won.sum()) if two else None,
+            drawn=int((mine == 0).sum()) if two else None,
+            lost=int((mine < 0).sum()) if two else None,
+            longest=int(distance[won].max()) if won.any() and distance[won].max() > 0 else None,
+            bytes=int(self.table.bytes),
+            error=self.error,
+        )
+
+    def save(self) -> bytes:
+        """The table as the bytes of a file; `load` reads it."""
+        text, ends = self.table.keys()
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer, players=np.array(self.table.players), moves=np.array(self.table.moves, np.uint64),
+            text=np.frombuffer(text, np.uint8), ends=ends, player=self.table.player, low=self.table.low,
+            high=self.table.high, distance=self.table.distance,
+        )  # fmt: skip
+        return buffer.getvalue()
+
+    @staticmethod
+    def load(data: bytes) -> SolvedGame:
+        """Read what `save` wrote; ValueError if it is anything else."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                a = {name: file[name] for name in file.files}
+            table = _native.Solved(
+                int(a["players"]), int(a["moves"]), a["text"].tobytes(), a["ends"], a["player"], a["low"], a["high"],
+                a["distance"],
+            )  # fmt: skip
+            return SolvedGame(table)
+        except Exception as error:  # numpy and zipfile raise a dozen kinds for damaged data
+            raise ValueError(f"this is no solved game, or it is damaged: {error}") from None
+
+
+def preference(worth: float, steps: int | None) -> tuple[float, float]:
+    """Larger is better: worth first, then a quick win or a slow loss."""
+    return worth, 0.0 if steps is None else float(steps if worth < 0 else -steps)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is in a solved game."""
+
+    positions: int
+    ends: int
+    chances: int
+    """Positions in which chance decides."""
+    moves: int
+    won: int | None
+    """Positions that the player to move wins; None in games for one player."""
+    drawn: int | None
+    lost: int | None
+    longest: int | None
+    """Steps of the longest win."""
+    bytes: int
+    """Memory that solving took; 0 if it came from a file."""
+    error: float
+
+
+def memory() -> int:
+    """Bytes that solving may take if nothing else is said: half of what is free."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (ValueError, OSError, AttributeError):
+        return 2 << 30
+
+
+def solve_game(
+    start: State,
+    *,
+    positions: int = POSITIONS,
+    most_bytes: int | None = None,
+    precision: float = PRECISION,
+    discount: float = 1.0,
+    control: Control | None = None,
+) -> SolvedGame:
+    """Solve everything that can be reached from a position; ValueError says why that cannot be done.
+
+    `positions` and `most_bytes` bound the work. `control.done` counts the positions met.
+    """
+    if not 0 < precision <= 1:
+        raise ValueError(f"the precision must be above 0 and at most 1, not {precision:g}")
+    if not 0 < discount <= 1:
+        raise ValueError(f"the discount must be above 0 and at most 1, not {discount:g}")
+    if positions < 1:
+        raise ValueError(f"the number of positions must be at least 1, not {positions}")
+    table = native(start).solve_reachable(
+        positions, memory() if most_bytes is None else most_bytes, precision, discount, control
+    )
+    if control is not None and control.stopped:
+        raise KeyboardInterrupt
+    return SolvedGame(table, precision)
+
+
+# Solved games are kept
+
+
+def _file(game: Game) -> Path | None:
+    """Where the solution of a game is kept; the name changes when the file that defines the game does. None for a game
+    that no file defines, as in a notebook."""
+    kind = type(game)
+    source = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if source is None or not Path(source).is_file():
+        return None
+    options = sorted(game.options.items())
+    what = f"{kind.__qualname__} {options!r} {version('rookery')}\n".encode() + Path(source).read_bytes()
+    return cache_folder() / "solved" / f"{game.name}-{hashlib.sha256(what).hexdigest()[:24]}.npz"
+
+
+_KEPT: dict[Game, SolvedGame] = {}
+
+
+def keep(game: Game, solved: SolvedGame) -> None:
+    """Keep the solution of a game from its initial position, for `kept`. What cannot be written is only remembered."""
+    _KEPT[game] = solved
+    if file := _file(game):
+        try:
+            with replacing(file) as out:
+                out.write(solved.save())
+        except OSError as error:
+            print(f"rookery: the solution of {game.name} could not be kept: {error}", file=sys.stderr)
+
+
+def kept(game: Game) -> SolvedGame | None:
+    """The solution of a game that was kept; None if there is none, it is damaged, or the game has changed since."""
+    if game not in _KEPT:
+        file = _file(game)
+        if file is None or not file.is_file():
+            return None
+        try:
+            _KEPT[game] = SolvedGame.load(file.read_bytes())
+        except ValueError as error:
+            print(f"rookery: {file} will be made again: {error}", file=sys.stderr)
+            return None
+    return _KEPT[game]
