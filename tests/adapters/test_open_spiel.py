@@ -59,6 +59,7 @@ def test_exact_search_knows_tic_tac_toe() -> None:
     corner = game.parse_state("start 0 4 8")  # o must take a side: a corner loses to two threats at once
     assert {action for action, value in agent.values(corner).items() if value == 0} == {1, 3, 5, 7}
     assert rk.match(game, "minimax:depth=2", "random", games=20, jobs=1).wins >= 12
+    assert rk.solve(game.initial_state()).text == "a draw"
 
 
 @pytest.mark.parametrize("name", ["connect_four", "2048", "pig"])
