@@ -6,7 +6,7 @@ A game is named by its registered name, as `FILE.py`, `FILE.py:Class` or `packag
 - `METHOD` or `METHOD:SETTINGS`, such as `mcts:simulations=500` or `td:depth=5`;
 - `METHOD:PATH`, the folder of a run or a model file, short for `METHOD:path=PATH`; with settings before it,
   `METHOD:depth=5,path=PATH`: everything after `path=` is the path, whatever it contains;
-- `uci:PROGRAM` or `hub:PROGRAM`, an engine for chess or checkers;
+- `uci:PROGRAM` or `hub:PROGRAM`, an engine that is another program;
 - by the folder of a run alone, such as `runs/mine`;
 - `FILE.py`, `FILE.py:Class` or `package.module:Class` for a class of your own; `FILE.py:Class:depth=3` has settings.
 

@@ -125,7 +125,7 @@ def test_other_texts_are_refused(text: str) -> None:
         ("chess960", "OpenSpiel has no game 'chess960'; it has .*connect_four"), ("", "OpenSpiel has no game ''"),
         ("kuhn_poker", "its players do not know everything"), ("matrix_rps", "do not move one after the other"),
         ("goofspiel", "do not move one after the other"), ("stones_and_gems", "its chances are not known"),
-        ("morpion_solitaire", "crashes when it copies"), ("pig(players=3)", "it has 3 players"),
+        ("morpion_solitaire", "does not give its positions as numbers"), ("pig(players=3)", "it has 3 players"),
         ("hex(size=5)", "OpenSpiel cannot load"), ("hex(", "OpenSpiel cannot load"),
     ],
 )  # fmt: skip

@@ -35,8 +35,6 @@ START = "start"
 """What the text of a position begins with."""
 OURS = "rookery_"
 """What the names of our games begin with in OpenSpiel."""
-BROKEN = {"morpion_solitaire": "OpenSpiel crashes when it copies its positions; `morpion` is the same game"}
-"""Games that would end the program, and why."""
 MAX_LENGTH = 100_000
 """What we tell OpenSpiel about the length of our games."""
 MAX_SCORE = 1e9
@@ -86,14 +84,14 @@ def game_class(name: str) -> type[OpenSpiel]:
 def _misfit(kind: Any) -> str | None:
     """Why games of a type cannot be played here; None if they can."""
     types = spiel().GameType
-    if kind.short_name in BROKEN:
-        return BROKEN[kind.short_name]
     if kind.dynamics != types.Dynamics.SEQUENTIAL:
         return "its players do not move one after the other"
     if kind.information != types.Information.PERFECT_INFORMATION:
         return "its players do not know everything"
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
         return "its chances are not known"
+    if not kind.provides_observation_tensor:
+        return "it does not give its positions as numbers"
     return None
 
 
@@ -135,8 +133,7 @@ class OpenSpiel(Game):
         self.players = self.spiel.num_players()
         self.num_actions = max(self.spiel.num_distinct_actions(), self.spiel.max_chance_outcomes())
         self.gives_rewards = kind.reward_model == spiel().GameType.RewardModel.REWARDS
-        self.observes = kind.provides_observation_tensor
-        shape = tuple(self.spiel.observation_tensor_shape()) if self.observes else (0,)
+        shape = tuple(self.spiel.observation_tensor_shape())
         shape = (*shape, 1, 1) if len(shape) == 1 else shape
         self.observation_shape = (int(np.prod(shape[:-2], dtype=int)), *shape[-2:])  # three, whatever OpenSpiel has
 
@@ -220,10 +217,8 @@ class OpenSpielState(State):
         return f"{self.player()} {self.spiel}".encode()
 
     def observation(self) -> npt.NDArray[np.float32]:
-        shape = self._game.observation_shape
-        if not self._game.observes:
-            return np.zeros(shape, np.float32)
-        return np.array(self.spiel.observation_tensor(max(0, self.player())), np.float32).reshape(shape)
+        tensor = np.array(self.spiel.observation_tensor(max(0, self.player())), np.float32)
+        return tensor.reshape(self._game.observation_shape)
 
     def action_name(self, action: int) -> str:
         """What OpenSpiel calls the action, with its number where another is called the same."""
@@ -255,7 +250,7 @@ def to_open_spiel(game: Game | str, variant: str | None = None) -> Any:
 
 
 def register_all() -> list[str]:
-    """Make every game known to OpenSpiel, under names such as `rookery_checkers(variant=wcdf)`; returns the names.
+    """Make every game known to OpenSpiel, under names such as `rookery_NAME(variant=VARIANT)`; returns the names.
 
     >>> import pyspiel
     >>> "rookery_tenten" in register_all()
