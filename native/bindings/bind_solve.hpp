@@ -104,7 +104,7 @@ inline void bind_solved(nb::module_& m) {
                     ends.push_back(text.size());
                 }
                 const std::size_t n = ends.size();
-                return nb::make_tuple(nb::bytes(text.data(), text.size()), to_numpy(std::move(ends), {n}));
+                return std::make_pair(nb::bytes(text.data(), text.size()), to_numpy(std::move(ends), {n}));
             },
             "All keys after one another, and where each ends.");
 }

@@ -93,15 +93,17 @@ struct PositionGraph {
     std::span<const Edge> after(std::size_t i) const { return {edge.data() + first[i], edge.data() + first[i + 1]}; }
 };
 
-// What player 0 earns by a step.
+// Applies an action or a chance outcome; returns what player 0 earns by it.
 template <GameState S>
-double step_reward(const S& before, const S& after) {
-    if constexpr (requires { after.score(); }) {
-        return static_cast<double>(after.score() - before.score());
-    } else if constexpr (requires { after.rewards(); }) {
-        return after.rewards()[0];
+double apply_for_reward(S& state, Action action) {
+    if constexpr (requires { state.score(); }) {
+        const auto before = state.score();
+        state.apply(action);
+        return static_cast<double>(state.score() - before);
     } else {
-        return after.player() == kTerminal ? after.returns()[0] : 0.0;
+        state.apply(action);
+        if constexpr (requires { state.rewards(); }) return state.rewards()[0];
+        return state.player() == kTerminal ? state.returns()[0] : 0.0;
     }
 }
 
@@ -137,9 +139,9 @@ PositionGraph reach(const S& root, std::int64_t most_positions, std::int64_t mos
             if (graph.chance) graph.probability.resize(graph.edge.size(), 0.0);
             for (std::size_t i = 0; i < actions.size(); ++i) {
                 S after = state;
-                after.apply(actions[i]);
+                const double reward = apply_for_reward(after, actions[i]);
                 const auto [number, is_new] = graph.keys.add(after.key());
-                graph.edge.push_back({number, static_cast<float>(step_reward(state, after))});
+                graph.edge.push_back({number, static_cast<float>(reward)});
                 if (graph.chance) graph.probability.push_back(player == kChance ? outcomes[i].second : 0.0);
                 if (is_new) next.push_back(std::move(after));
             }
