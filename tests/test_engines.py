@@ -49,6 +49,7 @@ def test_a_program_that_ends_or_floods_is_no_problem() -> None:
     program = Program(["true"])
     with pytest.raises(EngineError, match="it ended"):
         list(program.lines(10))
+    program._process.wait()
     with pytest.raises(EngineError, match="it ended"):
         program.send("x")
     program.kill()
