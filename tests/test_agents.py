@@ -63,8 +63,6 @@ def test_every_agent_that_is_offered_for_a_variant_plays_it(game: str, variant: 
     offered = agent_names(rules, ready=True)
     assert "best" in offered
     for name in offered:
-        if name == "stockfish" and find_spec("chess") is None:
-            continue
         if (game, name) in DEEP and find_spec("torch") is None:
             continue
         rng = random.Random(1)

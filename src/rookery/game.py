@@ -177,6 +177,12 @@ def replay(game: Game, start: str, actions: Sequence[int]) -> State:
     return state
 
 
+def _after(state: State, action: int) -> State:
+    after = state.clone()
+    after.apply(action)
+    return after
+
+
 def choices(state: State) -> list[int]:
     """What can be applied next: the legal actions, or the possible chance outcomes."""
     return state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
@@ -388,6 +394,11 @@ class Game:
     def random_start(self, rng: Randomness = None) -> State:
         """A position to start from, drawn at random where the game has many."""
         return self.initial_state()
+
+    def has_chance(self) -> bool:
+        """Whether chance acts in the game; the default looks before and after the first move."""
+        state = self.initial_state()
+        return state.player() == CHANCE or any(_after(state, a).player() == CHANCE for a in state.legal_actions())
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""

@@ -1,10 +1,12 @@
 """Games, methods and agents by name.
 
-A game is named by its registered name, or as `FILE.py`, `FILE.py:Class` or `package.module:Class`. An agent is named
+A game is named by its registered name, as `FILE.py`, `FILE.py:Class` or `package.module:Class`, or as
+`open_spiel:NAME`. An agent is named
 
 - `METHOD` or `METHOD:SETTINGS`, such as `mcts:simulations=500` or `td:depth=5`;
 - `METHOD:PATH`, the folder of a run or a model file, short for `METHOD:path=PATH`; with settings before it,
   `METHOD:depth=5,path=PATH`: everything after `path=` is the path, whatever it contains;
+- `uci:PROGRAM` or `hub:PROGRAM`, an engine that is another program;
 - by the folder of a run alone, such as `runs/mine`;
 - `FILE.py`, `FILE.py:Class` or `package.module:Class` for a class of your own; `FILE.py:Class:depth=3` has settings.
 
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rookery import games, user_code
+from rookery.adapters import open_spiel
 from rookery.agents import Agent, as_agent
 from rookery.game import Game, State
 from rookery.method import Method, Solution, filled, suggestion
@@ -92,8 +95,10 @@ def load(name: str | Game, variant: str | None = None, **options: Any) -> Game:
     """
     if isinstance(name, Game):
         return name
-    if user_code.is_user_code(name):
-        kind: type[Game] = user_code.load_class(name, "game", _is_game)
+    if name.startswith(open_spiel.PREFIX):
+        kind: type[Game] = open_spiel.game_class(name)
+    elif user_code.is_user_code(name):
+        kind = user_code.load_class(name, "game", _is_game)
     elif name in GAMES:
         kind = GAMES[name]
     else:
@@ -194,6 +199,8 @@ def register(thing: Thing) -> Thing:
 
 _FILES: list[str] = []
 """Files whose contents were registered."""
+_NAMES: list[str] = []
+"""Other names that `register_name` was given."""
 
 
 def register_file(file: Path | str) -> list[str]:
@@ -209,15 +216,65 @@ def register_file(file: Path | str) -> list[str]:
     return [kind.__name__ for kind in found]
 
 
+def register_name(name: Path | str) -> list[str]:
+    """Register what a name means: everything in `FILE.py`, a game of OpenSpiel, or an agent such as `uci:PROGRAM`.
+
+    Returns what it is called then. An agent gets a short name without its path, such as `uci-stockfish`, for those who
+    may play with it but may not name programs and files themselves.
+    """
+    name = str(name)
+    if name.endswith(".py"):
+        return register_file(name)
+    if name.startswith(open_spiel.PREFIX):
+        found = [register(open_spiel.game_class(name)).name]
+    else:
+        found = [_register_agent(name)]
+    _NAMES.append(name)
+    return found
+
+
+class _NamedAgent(Method):
+    """An agent with settings under a name of its own."""
+
+    kind = "search"
+
+    def __init__(self, name: str, full: str, game: str) -> None:
+        self.name, self.game, self.full = name, game, full
+
+    def misfit(self, game: Game) -> str | None:
+        return super().misfit(game) or method(split_name(self.full)[0], game, "agent").misfit(game)
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return agent(self.full, game)
+
+
+def _register_agent(full: str) -> str:
+    base, settings = split_name(full)
+    fitting = [game for game in map(load, GAMES) if base in methods(game)]
+    if not fitting:
+        raise ValueError(f"{full[:80]!r} is not a file FILE.py, not a game, and not an agent of any game")
+    for known in methods(fitting[0]).values():
+        if isinstance(known, _NamedAgent) and known.full == full:
+            return known.name
+    given = [Path(settings.pop("path", "")).stem, *(f"{key}-{value}" for key, value in settings.items())]
+    name = re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, [base, *given])).lower())
+    taken = {other for game in fitting for other in _known(game)}
+    name = next(one for one in (name, *(f"{name}-{i}" for i in range(2, 1000))) if one not in taken)
+    for game in fitting:
+        agent(full, game)  # says what is wrong with it
+        register(_NamedAgent(name, full, game.name))
+    return name
+
+
 def user_code_names() -> list[tuple[str, bool]]:
-    """The users' files that this process has loaded, each with whether its contents are registered."""
-    return [(file, file in _FILES) for file in user_code.loaded_files()]
+    """What this process has loaded: users' files, each with whether its contents are registered, and other names."""
+    return [(file, file in _FILES) for file in user_code.loaded_files()] + [(name, True) for name in _NAMES]
 
 
 def load_user_code(names: Iterable[tuple[str, bool]]) -> None:
     """Load what `user_code_names` told in another process."""
-    for file, registered in names:
-        register_file(file) if registered else user_code.load_file(Path(file))
+    for name, registered in names:
+        register_name(name) if registered else user_code.load_file(Path(name))
 
 
 def _can_register(kind: type) -> bool:

@@ -29,8 +29,11 @@ GROUPS = {
     "Start here": ("games", "play", "serve", "show", "explain"),
     "Solve": ("solve", "hint", "search", "generate", "verify"),
     "Learn and compare": ("train", "arena", "evaluate", "reproduce"),
+    "For other programs": ("uci", "hub"),
 }
 """The commands as the help shows them; those not named here come last."""
+WITHOUT_GAME = GROUPS["For other programs"]
+"""Protocols of one game each, whose name may be left out: programs start them, and many cannot pass arguments."""
 
 GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
@@ -165,6 +168,8 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
 
         _fail(f"unknown command {verb!r}{suggestion(verb, names(), 'commands')}")
     forms = game_commands().get(verb, {})
+    if verb in WITHOUT_GAME and not (rest and rest[0] in forms):
+        rest = [*forms, *rest]
     asks_help = not rest or rest[0] in ("-h", "--help")
     if verb == "train":
         from rookery.cli import train

@@ -19,7 +19,7 @@ def serve(
     port: int = 8080,
     host: str = "127.0.0.1",
     open: bool = False,
-    load: Annotated[tuple[Path, ...], tyro.conf.UseAppendAction] = (),
+    load: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = (),
     runs: Path = Path("runs"),
     reports: Path = Path("reports"),
     common: Options = DEFAULTS,
@@ -35,7 +35,8 @@ def serve(
         port: Port to listen on.
         host: Address to listen on; 0.0.0.0 means all of this machine.
         open: Open a browser.
-        load: A Python file with games, agents or methods of your own; may be given several times.
+        load: A Python file with games, agents or methods of your own, a game such as open_spiel:hex, or an agent such
+            as uci:PROGRAM, which visitors can then choose but not change; may be given several times.
         runs: Folder of training runs; games in progress are kept there as well.
         reports: Folder of `rookery reproduce`.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery.agents import Agent
-from rookery.game import CHANCE, Game
+from rookery.game import Game
 from rookery.method import Method, check_at_least
 from rookery.search.agents import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
 
@@ -35,7 +35,7 @@ class Minimax(Method):
             check_at_least(self, 1, "depth")
 
     def misfit(self, game: Game) -> str | None:
-        return "needs a game without chance" if game.initial_state().player() == CHANCE else None
+        return "needs a game without chance" if game.has_chance() else None
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         return MinimaxAgent(options.depth)

@@ -49,8 +49,8 @@ class Settings:
     """Folder of training runs; the games are kept in it as `web.sqlite`."""
     reports: Path = Path("reports")
     """Folder that `rookery reproduce` writes to."""
-    load: tuple[Path, ...] = ()
-    """Python files with games, agents and methods of your own."""
+    load: tuple[Path | str, ...] = ()
+    """Python files with games, agents and methods of your own, and names of games and agents to offer."""
     token: str | None = None
     hosts: frozenset[str] = LOOPBACK
     think_seconds: float = 60.0
@@ -473,8 +473,8 @@ async def _defect(request: Request, error: Exception) -> Response:
 
 def create_app(settings: Settings) -> Starlette:
     """The whole application."""
-    for file in settings.load:
-        registry.register_file(file)
+    for name in settings.load:
+        registry.register_name(name)
     plays.load_games()
     site = Site(settings)
 

@@ -47,7 +47,7 @@ PRESETS = {
 def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     """The agent's name, if a run trained it or if it is registered and its settings are numbers, switches or choices.
 
-    Nothing in a request may name a file, a program or a module.
+    Nothing in a request may name a file, a program or a module; what the owner of the server named has a short name.
     """
     if name in trained:
         return name

@@ -13,6 +13,10 @@ import sys, time, pathlib
 folder = pathlib.Path({folder!r})
 behaviour = {behaviour!r}
 board = None
+NONSENSE = {{
+    "nonsense": "bestmove a1a1", "resigns": "bestmove (none)", "is short": "bestmove", "lies": "bestmove e1e5",
+    "is silly": "bestmove \\x00\\xff!",
+}}
 def say(text):
     print(text, flush=True)
 with open(folder / "starts", "a") as file:
@@ -31,6 +35,8 @@ for line in sys.stdin:
     elif words[0] == "position":
         import chess
         board = chess.Board(" ".join(words[2:8]))
+        for move in words[9:]:
+            board.push_uci(move)
     elif words[0] == "go":
         with open(folder / "asked", "a") as file:
             file.write(board.fen() + "\\n")
@@ -39,8 +45,8 @@ for line in sys.stdin:
             sys.exit(1)
         if behaviour == "hangs" or (behaviour == "hangs once" and count == 1):
             time.sleep(60)
-        if behaviour == "nonsense":
-            say("bestmove a1a1")
+        if behaviour in NONSENSE:
+            say(NONSENSE[behaviour])
             continue
         move = sorted(move.uci() for move in board.legal_moves)[0]
         say("info depth 15 score " + ("mate 3" if board.turn else "mate -3"))

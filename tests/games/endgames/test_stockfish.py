@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
 import sqlite3
 import subprocess
@@ -87,13 +86,11 @@ def test_what_a_dying_engine_answered_before_is_not_lost(fake, tmp_path: Path) -
             train(position(), Settings("heuristic"), engine.native(), matches=5)
 
 
-# python-chess kills an engine that never says it is ready, but does not wait for its end.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_engines_that_are_missing_or_mute_get_a_clear_message(  # type: ignore[no-untyped-def]
     fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(EngineError, match="no program /no/such/engine"):
-        find_engine("/no/such/engine")
+        Stockfish(path="/no/such/engine")
     monkeypatch.setattr(shutil, "which", lambda *arguments, **options: None)
     with pytest.raises(EngineError, match="not installed"):
         find_engine()
@@ -103,7 +100,6 @@ def test_engines_that_are_missing_or_mute_get_a_clear_message(  # type: ignore[n
         pytest.raises(EngineError, match="does not start"),
     ):
         engine.ask(position())
-    gc.collect()
     (tmp_path / "broken").write_bytes(b"this is no database, whatever its name says" * 40)
     with pytest.raises(EngineError, match="cannot be used"):
         Stockfish(path=fake("obeys"), cache=tmp_path / "broken")
@@ -137,7 +133,7 @@ def test_a_program_that_forgets_to_close_the_engine_ends(fake, tmp_path: Path) -
         "import sys; from pathlib import Path; from rookery.games.endgames import Endgames;"
         "from rookery.games.endgames.stockfish import Stockfish;"
         "engine = Stockfish(path=sys.argv[1], cache=Path(sys.argv[2]));"
-        "print(engine.ask(Endgames().initial_state()).action); print(engine._process._protocol.transport.get_pid())"
+        "print(engine.ask(Endgames().initial_state()).action); print(engine._program.pid)"
     )
     command = [sys.executable, "-c", script, str(fake("obeys")), str(tmp_path / "c")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

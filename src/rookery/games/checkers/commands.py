@@ -105,4 +105,18 @@ def merge(
     return Answer(data, lambda console: console.print(text))
 
 
-COMMANDS: Commands = {"solve": solve, "merge": merge}
+def hub(*, agent: str = "best", common: Options = DEFAULTS) -> Answer:
+    """Be a checkers engine that speaks the Hub protocol, version 2, for other programs to start.
+
+    Example: rookery hub --agent best
+
+    Args:
+        agent: Who chooses the moves; the other program can change it by a parameter.
+    """
+    from rookery.games.checkers.engine import HubServer
+
+    HubServer(agent, common.seed).serve()
+    return Answer({"agent": agent}, lambda console: None)
+
+
+COMMANDS: Commands = {"hub": hub, "solve": solve, "merge": merge}

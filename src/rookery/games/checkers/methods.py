@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rookery.agents import Agent
+from rookery.engines import EngineMethod
 from rookery.game import Game, State
 from rookery.games.checkers import MODELS, agents, database, q_learning, td
+from rookery.games.checkers.hub import HubEngine
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.method import Kind, Method, Solution, check_at_least
 from rookery.run import Run
@@ -147,6 +149,12 @@ class Oracle(Method):
         )
 
 
+class Hub(EngineMethod):
+    """A checkers engine that speaks the Hub protocol, named by its program."""
+
+    name, game, engine = "hub", "checkers", HubEngine
+
+
 class Best(Td):
     """The learned evaluation with search and the solved endgames: the strongest."""
 
@@ -156,4 +164,4 @@ class Best(Td):
         return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, database.load())
 
 
-METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Oracle(), Best())
+METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Oracle(), Hub(), Best())

@@ -12,7 +12,6 @@ from rookery.games.endgames import MODELS
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.q_learning import LearnedTable, promise
 from rookery.games.endgames.rules import Endgames, EndgamesState
-from rookery.games.endgames.stockfish import Stockfish
 
 
 class TablesAgent(Agent):
@@ -149,32 +148,6 @@ class PerfectAgent(Agent):
         if state.material != self.material:
             raise ValueError(f"the learner knows {self.material}, and not {state.material}")
         return dict(self.learner.values(state))
-
-
-class StockfishAgent(Agent):
-    """Plays what Stockfish, or another engine that speaks UCI, answers at a fixed depth."""
-
-    def __init__(self, depth: int = 15, path: str | None = None) -> None:
-        self.engine = Stockfish(depth, path)
-
-    def choose(self, state: State, rng: random.Random | None = None) -> int:
-        rng = rng or random.Random()
-        assert isinstance(state, EndgamesState)
-        return self.engine.ask(state).action
-
-    def values(self, state: State) -> dict[int, float]:
-        """What the engine thinks of the position after each move, in pawns; a mate in n is worth 1000 less n."""
-        assert isinstance(state, EndgamesState)
-        sign = 1 if state.player() == state.strong else -1
-        values = {}
-        for action in state.legal_actions():
-            after = _after(state, action)
-            if after.ending:
-                values[action] = 1000.0 if after.ending == "checkmate" else 0.0
-            else:
-                answer = self.engine.ask(after)
-                values[action] = sign * (1000.0 - answer.score if answer.mate else answer.score / 100)
-        return values
 
 
 def describe(state: EndgamesState, action: int, dtm: int | None) -> str:

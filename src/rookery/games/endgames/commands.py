@@ -180,4 +180,18 @@ def _board(state: EndgamesState) -> str:
     return "\n".join([*reversed(rows), "  a b c d e f g h"])
 
 
-COMMANDS: Commands = {"solve": solve, "watch": watch, "q-table": q_table}
+def uci(*, agent: str = "oracle", common: Options = DEFAULTS) -> Answer:
+    """Be a chess engine that speaks UCI, for endgames of few pieces and for other programs to start.
+
+    Example: rookery uci --agent oracle
+
+    Args:
+        agent: Who chooses the moves; the other program can change it by an option.
+    """
+    from rookery.games.endgames.engine import UciServer
+
+    UciServer(agent, common.seed).serve()
+    return Answer({"agent": agent}, lambda console: None)
+
+
+COMMANDS: Commands = {"uci": uci, "solve": solve, "watch": watch, "q-table": q_table}

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from rookery.agents import Agent
+from rookery.engines import EngineAgent, EngineError, EngineMethod
 from rookery.game import Game, State
 from rookery.games.endgames import perfect, tables
 from rookery.games.endgames.agents import (
     PerfectAgent,
     QLearningAgent,
-    StockfishAgent,
     TablesAgent,
     describe,
 )
 from rookery.games.endgames.rules import Endgames, EndgamesState
+from rookery.games.endgames.stockfish import Stockfish, find_engine
+from rookery.games.endgames.uci import UciEngine
 from rookery.method import Kind, Method, Solution
 
 
@@ -84,8 +86,14 @@ class Perfect(Method):
         return PerfectAgent(*perfect.load(model))
 
 
+class Uci(EngineMethod):
+    """A chess engine that speaks UCI, named by its program."""
+
+    name, game, engine = "uci", "endgames", UciEngine
+
+
 class StockfishMethod(Method):
-    """Stockfish, or another engine that speaks UCI, at a fixed depth."""
+    """Stockfish, or another engine that speaks UCI, at a fixed depth, with every answer kept on disk."""
 
     name, kind, game = "stockfish", "search", "endgames"
 
@@ -96,8 +104,15 @@ class StockfishMethod(Method):
         path: str | None = None
         """Program of the engine, if Stockfish is not found by itself."""
 
+    def unready(self, game: Game) -> str | None:
+        try:
+            find_engine()
+        except EngineError as error:
+            return f"is not ready: {error}"
+        return None
+
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
-        return StockfishAgent(options.depth, options.path)
+        return EngineAgent(Stockfish(options.depth, options.path))
 
 
 class Best(Oracle):
@@ -106,4 +121,4 @@ class Best(Oracle):
     name, kind = "best", "search"
 
 
-METHODS = (Oracle(), QLearning(), Perfect(), StockfishMethod(), Best())
+METHODS = (Oracle(), QLearning(), Perfect(), StockfishMethod(), Uci(), Best())

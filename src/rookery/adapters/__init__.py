@@ -1,0 +1,1 @@
+"""Other libraries: their games here, and ours there."""
