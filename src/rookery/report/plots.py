@@ -63,9 +63,13 @@ def lines(
 
 
 def histogram(
-    axes: Any, samples: Mapping[str, npt.ArrayLike], low: int, high: int, x: str, y: str, title: str = ""
-) -> None:
-    """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends."""
+    axes: Any, samples: Mapping[str, npt.ArrayLike], low: int, high: int, x: str, y: str, title: str = "",
+    label_every: int = 1,
+) -> None:  # fmt: skip
+    """Percentages of the whole numbers from `low` to `high`; what lies outside counts at the ends.
+
+    A narrow chart labels only some of the numbers: `label_every` is the step between them.
+    """
     width = 0.86 / max(len(samples), 1)
     below = any(np.any(np.asarray(values) < low) for values in samples.values())
     above = any(np.any(np.asarray(values) > high) for values in samples.values())
@@ -74,7 +78,7 @@ def histogram(
         heights = 100 * counts / max(counts.sum(), 1)
         places = np.arange(low, high + 1) + (i - (len(samples) - 1) / 2) * width
         axes.bar(places, heights, width, color=colour if i == 0 else "white", edgecolor=colour, hatch=hatch, label=name)
-    ticks = [low, *range(low + 1, high), high]
+    ticks = [low, *range(low + label_every, high, label_every), high]
     axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.legend()

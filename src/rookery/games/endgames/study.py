@@ -622,8 +622,8 @@ def _panels(
             axes.set_ylim(0, 102)
         places = np.atleast_1d(bottom.subplots(1, len(samples), sharey=True))
         for axes, (title, found) in zip(places, samples, strict=True):
-            plots.histogram(axes, found, low, high, f"moves to win, less {less}", "share of wins (%)")
-            axes.set_title(title)
+            label, step = f"moves to win, less {less}", 5 if len(samples) > 1 else 1
+            plots.histogram(axes, found, low, high, label, "share of wins (%)", title, step)
 
     return plots.draw(paint, 8.0, 6.2)
 
