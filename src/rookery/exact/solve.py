@@ -6,9 +6,10 @@ back, retrograde analysis for two players, the best end and the shortest way to 
 proven bounds where there is chance.
 
 >>> import rookery
->>> solved = solve_game(rookery.load("examples/tic_tac_toe.py").initial_state())
->>> len(solved), solved.value(rookery.load("examples/tic_tac_toe.py").initial_state())
-(5478, 0.0)
+>>> start = rookery.load("solitaire-chess").parse_state("R.P./..N./...P/...N")
+>>> solved = solve_game(start)
+>>> solved.value(start), solved.distance(start)  # it can be solved, in four captures
+(1.0, 4)
 
 A position is its `State.key`. What is not part of the key (move counters, repetitions) does not count: where play could
 go on for ever, a game for two is drawn.
