@@ -71,6 +71,16 @@ CALLS = [
 ]
 
 
+def _main(arguments: list[str]) -> None:
+    """`main`, once more after a defect of CPython 3.11: an interrupt or another thread confuses `ast.parse`."""
+    try:
+        main(arguments)
+    except SystemError as error:
+        if "recursion depth mismatch" not in str(error):
+            raise
+        main(arguments)
+
+
 def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Run a command for at most a moment. What is still at work by then was accepted."""
 
@@ -91,12 +101,7 @@ def call(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         with monkeypatch.context() as patch:
             patch.setattr(tyro, "cli", parse)
             with pytest.raises(SystemExit) as stop:
-                try:
-                    main(arguments)
-                except SystemError as error:  # of CPython 3.11, if an interrupt or another thread meets `ast.parse`
-                    if "recursion depth mismatch" not in str(error):
-                        raise
-                    main(arguments)
+                _main(arguments)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
