@@ -42,8 +42,8 @@ PRECISION = 1e-6
 class SolvedGame:
     """The value of every position that can be reached from a start."""
 
-    def __init__(self, table: _native.Solved, precision: float = 0.0) -> None:
-        self.table, self.precision = table, precision
+    def __init__(self, table: _native.Solved) -> None:
+        self.table = table
         low, high = table.low, table.high
         self.values: npt.NDArray[np.float64] = (low + high) / 2 if len(high) else low
         """What player 0 still earns in each position."""
@@ -204,7 +204,7 @@ def solve_game(
     )
     if control is not None and control.stopped:
         raise KeyboardInterrupt
-    return SolvedGame(table, precision)
+    return SolvedGame(table)
 
 
 # Solved games are kept

@@ -65,6 +65,11 @@ class Stockfish(UciEngine):
         self._answers = _open_cache(self.cache)
         self.remark = f"; the answers so far are kept in {self.cache}"
 
+    @property
+    def label(self) -> str:
+        """What results and logs call it."""
+        return f"{self.version} depth {self.depth}"
+
     def ask(self, state: EndgamesState) -> EngineAnswer:
         """The engine's move and evaluation in a position that is not over."""
         with self._lock:

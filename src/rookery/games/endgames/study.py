@@ -77,7 +77,7 @@ PARAMETER_SETS = ((0.05, 0.95, 0.003), (0.05, 0.9, 0.003), (0.05, 0.5, 0.003), (
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of it is run. The paper: 10 starts an endgame, 10 runs of 5000 matches."""
+    """How much of it is run. The paper: 10 starts per endgame, 10 runs of 5000 matches."""
 
     starts: int = 10
     runs: int = 10
@@ -364,13 +364,13 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
         rows.append([
             endgame,
             f"{np.mean([start.exact for start in starts]):.1f}",
-            _mean_or_draws(alone),
-            _mean_or_draws(against),
+            mean_or_draws(alone),
+            mean_or_draws(against),
             percent(better, len(ours)),
             percent(optimal, len(ours)),
         ])  # fmt: skip
     note = (
-        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts an endgame. 'Ours better' is "
+        f"{stockfish.version} at depth {stockfish.depth}, {grid.plan.starts} starts per endgame. 'Ours better' is "
         "the share of the Stockfish Decaying agent's solutions that mate the perfect defender in fewer moves than "
         "Stockfish does. That is no paradox: Stockfish is far from the exact distance, and the agent never beats that."
     )
@@ -381,7 +381,8 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
     return Table("Moves to mate: exact, Stockfish and ours", columns, rows, command, note)
 
 
-def _mean_or_draws(moves: Sequence[int | None]) -> str:
+def mean_or_draws(moves: Sequence[int | None]) -> str:
+    """The mean of the games won, and how many were drawn (None)."""
     won = [m for m in moves if m is not None]
     drawn = len(moves) - len(won)
     return (f"{np.mean(won):.1f}" if won else "-") + (f" and {drawn} drawn" if drawn else "")

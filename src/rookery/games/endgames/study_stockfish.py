@@ -41,6 +41,7 @@ from rookery.games.endgames.study import (
     Start,
     agents_figure,
     endgames_figure,
+    mean_or_draws,
     percent,
     slug,
     start_positions,
@@ -95,18 +96,13 @@ class Grid:
     def place(self, version: str, endgame: str, start: int) -> Path:
         return self.folder / slug(version) / ENDGAMES[endgame] / f"start-{start + 1:02}"
 
-    def batch(self, task: Task, start: Start, stockfish: Stockfish) -> Batch:
+    def batch(self, version: str, endgame: str, number: int, start: Start, stockfish: Stockfish) -> Batch:
         """The runs of a cell and start that are done."""
-        about = self._about(start, stockfish)
-        settings = VERSIONS[task.version]
         fixed = setup(
-            start.state,
-            settings,
-            opponent=_name(stockfish),
-            matches=self.plan.matches,
-            seed=self.seed * 1000 + task.start,
-        )
-        return load_batch(self.place(*task.place), fixed | about)
+            start.state, VERSIONS[version], opponent=stockfish.label, matches=self.plan.matches,
+            seed=self.seed * 1000 + number,
+        )  # fmt: skip
+        return load_batch(self.place(version, endgame, number), fixed | self._about(start, stockfish))
 
     def learn(self, task: Task, stockfish: Stockfish, deadline: float) -> bool:
         """Do a task; False if the time was up before it was done. What is done before is kept."""
@@ -118,7 +114,7 @@ class Grid:
         try:
             train_batch(
                 self.place(*task.place), start.state, VERSIONS[task.version], stockfish.native(),
-                opponent=_name(stockfish), matches=self.plan.matches, runs=task.runs,
+                opponent=stockfish.label, matches=self.plan.matches, runs=task.runs,
                 seed=self.seed * 1000 + task.start, one_by_one=True, about=self._about(start, stockfish),
                 control=control,
             )  # fmt: skip
@@ -134,10 +130,6 @@ class Grid:
     def _about(start: Start, stockfish: Stockfish) -> dict[str, int | None]:
         engine = stockfish.native()
         return {EXACT_MOVES: start.exact, STOCKFISH_MOVES: play_out(start.state, engine, engine)}
-
-
-def _name(stockfish: Stockfish) -> str:
-    return f"{stockfish.version} depth {stockfish.depth}"
 
 
 _engine: Stockfish | None = None
@@ -203,7 +195,7 @@ def results(grid: Grid, stockfish: Stockfish, progress: Progress) -> Cells:
         moves = stockfish_moves([start for _, start in begun], stockfish, progress)
         for (i, start), alone in zip(begun, moves, strict=True):
             for version in VERSIONS:
-                batch = grid.batch(Task(version, endgame, i, 0), start, stockfish)
+                batch = grid.batch(version, endgame, i, start, stockfish)
                 if len(batch.solutions):
                     cells[version, endgame].append((Start(start.state, start.exact, alone), batch))
     return cells
@@ -252,7 +244,7 @@ def moves_table(cells: Cells, command: str) -> Table:
                 version,
                 endgame,
                 f"{np.mean([start.exact for start in references]):.1f}",
-                _mean([start.stockfish for start in references]),
+                mean_or_draws([start.stockfish for start in references]),
                 f"{np.mean([moves for _, moves in won]):.1f}",
                 _with_interval(relative),
                 percent(int((relative < 0).sum()), len(relative)) if len(relative) else "-",
@@ -267,12 +259,6 @@ def moves_table(cells: Cells, command: str) -> Table:
         "always defend best."
     )
     return Table("Moves to win relative to Stockfish", columns, rows, command, note)
-
-
-def _mean(moves: Sequence[int | None]) -> str:
-    won = [m for m in moves if m is not None]
-    drawn = len(moves) - len(won)
-    return (f"{np.mean(won):.1f}" if won else "-") + (f" and {drawn} not won" if drawn else "")
 
 
 def _with_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:

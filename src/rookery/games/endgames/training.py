@@ -75,7 +75,7 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
             engine, opponent = q_learning.perfect_engine(tables(start.game.material).native), "perfect defender"
         else:
             stockfish = stack.enter_context(Stockfish(settings.depth, settings.engine))
-            engine, opponent = stockfish.native(), f"{stockfish.version} depth {stockfish.depth}"
+            engine, opponent = stockfish.native(), stockfish.label
         distance = solve(start).dtm
         about = {q_learning.EXACT_MOVES: None if distance is None else (abs(distance) + 1) // 2}
         if settings.opponent == "stockfish":

@@ -219,12 +219,12 @@ class Episode:
 def self_play(player: Player, settings: Settings, rng: np.random.Generator, threshold: int = 0) -> list[Episode]:
     """E games side by side: moves are drawn from the policy before T', the most probable one from there on."""
     policy = _TreePolicy if settings.self_play_simulations else _NetPolicy
-    games = policy(player, settings, threshold)
+    play = policy(player, settings, threshold)
     seen: list[tuple[list[Bytes], list[Floats]]] = [([], []) for _ in range(settings.episodes)]
     step = 0
-    while len(live := games.live()):
+    while len(live := play.games.live()):
         step += 1
-        dots, policies, action_for = games.policies()
+        dots, policies, action_for = play.policies()
         if step < settings.step_threshold:
             sums = policies.cumsum(1)
             cells = (sums <= rng.random((len(live), 1)) * sums[:, -1:]).sum(1)
@@ -234,20 +234,17 @@ def self_play(player: Player, settings: Settings, rng: np.random.Generator, thre
         for i, number in enumerate(live):
             seen[number][0].append(dots[i].astype(np.uint8))
             seen[number][1].append(policies[i])
-        games.apply(action_for[np.arange(len(live)), cells])
+        play.apply(action_for[np.arange(len(live)), cells])
     return [Episode(np.stack(dots), np.stack(policies), actions)
-            for (dots, policies), actions in zip(seen, games.histories(), strict=True)]  # fmt: skip
+            for (dots, policies), actions in zip(seen, play.games.histories, strict=True)]  # fmt: skip
 
 
 class _NetPolicy:
     """Games whose policy is the net's own (line 6: "directly get policy")."""
 
     def __init__(self, player: Player, settings: Settings, threshold: int) -> None:
-        self.player = player
+        self.player, self.settings = player, settings
         self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
-
-    def live(self) -> npt.NDArray[np.int32]:
-        return self.games.live()
 
     def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
         """For each live game: dots, policy over cells, and the action for each cell."""
@@ -256,37 +253,27 @@ class _NetPolicy:
     def apply(self, actions: npt.NDArray[np.int32]) -> None:
         self.games.apply(actions)
 
-    def histories(self) -> list[list[int]]:
-        return self.games.histories
 
-
-class _TreePolicy:
+class _TreePolicy(_NetPolicy):
     """Games whose policy is the share of visits in a tree (line 6: "perform MCTS"). The tree below a move is kept."""
 
     def __init__(self, player: Player, settings: Settings, threshold: int) -> None:
-        self.player, self.settings = player, settings
+        super().__init__(player, settings, threshold)
         self.trees = player.trees(player.game.initial_state(), settings.episodes, settings, threshold)
-        self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
-
-    def live(self) -> npt.NDArray[np.int32]:
-        return self.games.live()
 
     def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
         self.player.grow(self.trees, self.settings.self_play_simulations, self.settings.leaves)
-        dots, _, action_for, _ = self.player.policies(*self.games.observe(1))
+        dots, _, action_for = super().policies()
         visits = np.zeros(action_for.shape, np.float32)
-        for row, number in enumerate(self.live()):
+        for row, number in enumerate(self.games.live()):
             for action, count, _, _ in self.trees.moves(int(number)):
                 visits[row, self.player.cell_of[action]] = count
         return dots, visits / visits.sum(1, keepdims=True), action_for
 
     def apply(self, actions: npt.NDArray[np.int32]) -> None:
-        for number, action in zip(self.live(), actions, strict=True):
+        for number, action in zip(self.games.live(), actions, strict=True):
             self.trees.apply(int(number), int(action))
-        self.games.apply(actions)
-
-    def histories(self) -> list[list[int]]:
-        return self.games.histories
+        super().apply(actions)
 
 
 # Ranking
