@@ -43,6 +43,9 @@ class Overlay:
     """Action to value, drawn where the action ends."""
 
 
+StateT = TypeVar("StateT", bound="State")
+
+
 class State:
     """A position. Subclass it for a game in Python: the methods that raise here are yours to write."""
 
@@ -181,6 +184,16 @@ def _after(state: State, action: int) -> State:
     after = state.clone()
     after.apply(action)
     return after
+
+
+def play_out(state: StateT, actions: Iterable[int]) -> tuple[StateT, list[str]]:
+    """The state after some actions, and their names."""
+    after: Any = state.clone()
+    names = []
+    for action in actions:
+        names.append(after.action_name(action))
+        after.apply(action)
+    return after, names
 
 
 def choices(state: State) -> list[int]:
@@ -406,10 +419,7 @@ class Game:
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
         """A whole game as people write it down. `actions` are all that were applied, chance outcomes too."""
-        state, names = self.parse_state(start), []
-        for action in actions:
-            names.append(state.action_name(action))
-            state.apply(action)
+        state, names = play_out(self.parse_state(start), actions)
         return Record("\n".join([f"# {self.name}: {', '.join(players)}", start, *names, str(state)]) + "\n", "txt")
 
     def parse_record(self, text: str) -> tuple[str, list[int]]:

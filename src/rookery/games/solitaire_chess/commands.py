@@ -13,6 +13,7 @@ from tyro.conf import Positional
 
 from rookery.cli.base import DEFAULTS, Answer, Commands, Options, many
 from rookery.files import write_text
+from rookery.game import play_out
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import capture_tree
 from rookery.games.solitaire_chess.puzzles import STUCK, hints, make_puzzles, make_solo_puzzles
@@ -81,11 +82,7 @@ def solve(
         begin = time.perf_counter()
         found = search(state, search_method, ranking, prune, max_states, 150 if svg else 0, look_ahead=look_ahead)
         seconds = time.perf_counter() - begin
-        at = state.clone()
-        moves = []
-        for move in found.moves or []:
-            moves.append(at.action_name(move))
-            at.apply(move)
+        at, moves = play_out(state, found.moves or [])
         data: dict[str, Any] = {
             "solvable": found.moves is not None if found.finished else None,
             "final": _final(at) if found.moves is not None else None,

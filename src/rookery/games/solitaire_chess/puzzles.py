@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 
 from rookery import _native
 from rookery._native import Control
+from rookery.game import play_out
 from rookery.games.solitaire_chess import MODELS
 from rookery.games.solitaire_chess.exact import capture_tree, solve
 from rookery.games.solitaire_chess.rules import KINDS, SolitaireChess, SolitaireChessState
@@ -127,18 +128,9 @@ def _make(
             if wish.lowest <= measured < wish.highest and name not in puzzles and len(puzzles) < count:
                 puzzles[name] = GradedPuzzle(
                     str(state), level, pieces, round(measured, 2), tree.finals[0], tree.solutions,
-                    tree.distinct_states, _solution(state),
+                    tree.distinct_states, tuple(play_out(state, solve(state).moves or [])[1]),
                 )  # fmt: skip
     return list(puzzles.values())
-
-
-def _solution(state: SolitaireChessState) -> tuple[str, ...]:
-    """The names of the captures that `solve` finds."""
-    at, names = state.clone(), []
-    for move in solve(state).moves or []:
-        names.append(at.action_name(move))
-        at.apply(move)
-    return tuple(names)
 
 
 def make_solo_puzzles(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from rookery.game import play_out
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.exact import capture_tree, solve
 from rookery.games.solitaire_chess.puzzles import GradedPuzzle, make_puzzles, make_solo_puzzles, pack
@@ -192,10 +193,7 @@ def _tie(game: SolitaireChess, rankers: Mapping[str, Order], command: str) -> Ta
     for name, order in orders.items():
         look_ahead = not name.startswith("paper-dqn")
         found = search(state, "dfs", order, look_ahead=look_ahead)
-        names, at = [], state.clone()
-        for move in found.moves or []:
-            names.append(at.action_name(move))
-            at.apply(move)
+        _, names = play_out(state, found.moves or [])
         drawn = "13" if name.startswith(("the paper's", "paper-dqn")) else "-"
         rows.append([name, drawn, str(found.states), str(found.looked_at), " ".join(names)])
     columns = ["search", "boards (paper)", "positions entered", "looked at besides", "solution found"]

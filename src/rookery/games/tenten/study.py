@@ -30,8 +30,8 @@ from rookery.registry import agent as load_agent
 from rookery.registry import load as load_game
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
-from rookery.run import Run
 from rookery.studies.sizes import Size
+from rookery.training import train
 
 REWARDS = ("r1", "r2", "r3")
 DISCOUNTS = tuple(round(0.1 * n, 1) for n in range(1, 11))
@@ -316,10 +316,10 @@ class Study:
         rows = []
         for number, reward in enumerate(steps(REWARDS, "LSPI", self.console), 1):
             settings = lspi.Settings(reward=number, discount=0.8, updates=50 if self.quick else 1_000)  # type: ignore[arg-type]
-            run = Run.create(self.folder / f"lspi-{reward}-{self.seed}", game, "lspi", settings, self.seed, resume=True)
-            for _ in lspi.train(game, settings, run):
-                pass
-            run.note("done")
+            folder = self.folder / f"lspi-{reward}-{self.seed}"
+            run = train(
+                game, "lspi", out=folder, seed=self.seed, resume=True, settings=settings, on_row=lambda row: None
+            )
             last = run.rows[-1]
             played = lspi.load(run.folder / "model.npz", game).play(games, self.seed + 1)
             low, high = played.interval
