@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("rookery", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rookery")
 
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that. Tests press Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -25,7 +25,10 @@ static void bind_control(nb::module_& m) {
 static void bind_python_games(nb::module_& m) {
     using H = Handle<PyState>;
     nb::class_<H> state(m, "PyState", "Lets a state written in Python run in the native algorithms.");
-    state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
+    state.def(
+        "__init__",
+        [](H* self, nb::object object, std::size_t remembered) { new (self) H{nb::none(), PyState(object, remembered)}; },
+        "state"_a, "remembered"_a = PyState::kRemembered, "Positions are asked once, as long as no more are remembered.");
     bind_algorithms(state);
     bind_policy_searches(state);
     bind_vector(m, state, "PyVector");

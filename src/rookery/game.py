@@ -337,6 +337,9 @@ class Game:
     """What a person plays from if nothing is chosen, in words."""
     draws_last_move: ClassVar[bool] = False
     """Whether the drawing of a position marks the last move by itself."""
+    history_matters: ClassVar[bool] = False
+    """Whether the rules look back (repetitions, a move counter), so that positions with equal keys may go on
+    differently."""
     puzzle_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that `puzzle` knows, from easy to hard."""
 

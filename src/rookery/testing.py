@@ -23,7 +23,7 @@ def check_game(game: Game, games: int = 10, seed: int = 0, max_length: int = 100
     _check_attributes(game)
     first, second = game.initial_state(), game.initial_state()
     assert first.key() == second.key(), "initial_state() must always give the same position"
-    seen: dict[bytes, tuple[str, list[int]]] = {}
+    seen: dict[bytes, State] = {}
     for number in range(games):
         state = game.initial_state() if number % 2 == 0 else game.random_start(rng)
         rewards = np.zeros(game.players)
@@ -141,12 +141,15 @@ def _check_clone(state: State, rng: random.Random) -> None:
     assert (str(state), state.key()) == before, "playing on a clone must not touch the original"
 
 
-def _check_key(state: State, seen: dict[bytes, tuple[str, list[int]]]) -> None:
-    key, actions = state.key(), sorted(state.legal_actions())
-    text, known_actions = seen.setdefault(key, (str(state), actions))
-    # A game may end by repetition or a move counter, which are no part of the position.
-    if actions and known_actions:
-        assert actions == known_actions, f"equal keys, unequal positions: {text} and {state}"
+def _check_key(state: State, seen: dict[bytes, State]) -> None:
+    known = seen.setdefault(state.key(), state.clone())
+    ends = TERMINAL in (state.player(), known.player())
+    if ends and state.game.history_matters:
+        return
+    same = known.player() == state.player() and sorted(known.legal_actions()) == sorted(state.legal_actions())
+    assert same, f"equal keys, unequal positions: {known} and {state}; if the rules look back, set history_matters"
+    if ends and type(state).rewards is State.rewards:
+        assert known.returns() == state.returns(), f"equal keys, unequal returns: {known} and {state}"
 
 
 def _check_batches(game: Game) -> None:

@@ -100,7 +100,7 @@ def test_pgn_as_others_write_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["checkers", "endgames", "morpion", "solitaire-chess", "tenten"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text(max_size=60) | st.text('[]{}();."0123456789 -x*/#KQRBNPk:w\nFEN', max_size=80))
 @example(text="{[}")
 @example(text="[")

@@ -180,7 +180,7 @@ PATHS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS, body=st.dictionaries(FIELDS, VALUES, max_size=5) | JSON, real=st.booleans())
 def test_nonsense_is_a_sentence(client: TestClient, path: str, body: Any, real: bool) -> None:
     """No body gets a 500, and every refusal is an object with one sentence."""

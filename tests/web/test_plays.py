@@ -83,7 +83,7 @@ class Model:
 
 
 @pytest.mark.parametrize("game", ["tenten", "endgames", "solitaire-chess"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_undo_and_redo_are_a_list_of_positions(game: str, data: st.DataObject) -> None:
     rules = rookery.load(game)

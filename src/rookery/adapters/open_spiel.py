@@ -125,6 +125,7 @@ class OpenSpiel(Game):
 
     name = "open_spiel"
     blurb = "A game of OpenSpiel."
+    history_matters = True  # in some of them
     spec: ClassVar[str]
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import draughts
 import pytest
 from draughts.engine import HubEngine as Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rookery as rk
@@ -174,7 +174,7 @@ WORDS = st.sampled_from(
 LINES = st.one_of(st.binary(max_size=60), st.lists(WORDS, max_size=6).map(lambda words: " ".join(words).encode()))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(st.lists(LINES.filter(lambda line: b"quit" not in line), max_size=12))
 def test_garbage_never_ends_the_conversation(lines: list[bytes]) -> None:
     out = io.StringIO()

@@ -13,7 +13,7 @@ from typing import IO
 import chess
 import chess.engine
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rookery.agents import Agent
@@ -232,7 +232,7 @@ WORDS = st.sampled_from(
 LINES = st.one_of(st.binary(max_size=60), st.lists(WORDS, max_size=8).map(lambda words: " ".join(words).encode()))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(st.lists(LINES.filter(lambda line: b"quit" not in line), max_size=12))
 def test_garbage_never_ends_the_conversation(lines: list[bytes]) -> None:
     out = io.StringIO()

@@ -203,7 +203,7 @@ def test_key_tells_positions_apart_and_only_positions(variant: str) -> None:
 
 
 @given(st.sampled_from(VARIANTS), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_key_and_legal_actions_do_not_depend_on_the_order_of_moves(variant: str, rng: random.Random) -> None:
     game = morpion(variant)
     state = random_moves(game.initial_state(), rng, 12)
@@ -421,7 +421,7 @@ FUZZED_5D, FUZZED_4T = morpion("5D"), morpion("4T", 8)
 
 
 @given(st.text() | st.text(alphabet="(28,7)-|/\\+0;\n# "))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (FUZZED_5D.parse_state, FUZZED_4T.parse_state, verify):
         with contextlib.suppress(ValueError):
@@ -429,7 +429,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @given(st.randoms(use_true_random=False), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_mutated_records_are_read_or_refused(rng: random.Random, data: st.DataObject) -> None:
     variant = data.draw(st.sampled_from(VARIANTS))
     state = random_moves(morpion(variant).initial_state(), rng, 15)

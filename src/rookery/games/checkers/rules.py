@@ -37,6 +37,7 @@ class Checkers(NativeGame):
 
     name = "checkers"
     blurb = "English draughts: captures are compulsory."
+    history_matters = True
     sides = ("Black", "White")
     variants = MappingProxyType(
         {

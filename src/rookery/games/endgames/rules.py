@@ -65,6 +65,7 @@ class Endgames(NativeGame):
     name = "endgames"
     title = "Chess endgames"
     blurb = "King and pieces against a lone king."
+    history_matters = True
     usual_start = "a random position that White wins"
     sides = ("White", "Black")
     variants = MappingProxyType(
