@@ -148,7 +148,10 @@ def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixtur
 
 
 def test_training_lists_the_methods_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
-    for game, expected in (("checkers", "rookery train checkers td"), ("examples.tic_tac_toe:TicTacToe", "  none")):
+    for game, expected in (
+        ("checkers", "rookery train checkers td"),
+        ("examples.tic_tac_toe:TicTacToe", "TicTacToe q-learning"),
+    ):
         with pytest.raises(SystemExit) as stop:
             main(["train", game, "--help"])
         assert stop.value.code == 0

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 
+#include "bindings/bind_q_learning.hpp"
 #include "bindings/bind_solve.hpp"
 #include "bindings/handle.hpp"
 #include "bindings/interruptible.hpp"
@@ -34,6 +35,7 @@ using namespace nb::literals;
 template <GameState S>
 void bind_algorithms(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
+    bind_q_learning<S>(cls);
     bind_solve<S>(cls);
     cls.def(
         "perft",

@@ -29,6 +29,10 @@ static void bind_python_games(nb::module_& m) {
         "__init__",
         [](H* self, nb::object object, std::size_t remembered) { new (self) H{nb::none(), PyState(object, remembered)}; },
         "state"_a, "remembered"_a = PyState::kRemembered, "Positions are asked once, as long as no more are remembered.");
+    state.def(
+        "with_state",
+        [](const H& self, nb::object object) { return H{nb::none(), PyState(object, self.state)}; }, "state"_a,
+        "Another position of the same game, which shares what is remembered.");
     bind_algorithms(state);
     bind_policy_searches(state);
     bind_vector(m, state, "PyVector");
@@ -46,6 +50,7 @@ NB_MODULE(_native, m) {
     m.attr("CHANCE") = kChance;
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
+    bind_q_table(m);
     bind_solved(m);
     bind_python_games(m);
     std::sort(bindings().begin(), bindings().end(), [](const Binding& a, const Binding& b) {

@@ -143,6 +143,11 @@ public:
         adopt(nb::object(state.attr("clone")()));
     }
 
+    // Another position of the same game; what is remembered is shared.
+    PyState(nb::object state, const PyState& like) : positions_(like.positions_) {
+        adopt(nb::object(state.attr("clone")()));
+    }
+
     const Rules& rules() const { return positions_->rules; }
 
     int player() const { return position_->player; }

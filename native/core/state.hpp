@@ -50,6 +50,7 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   random_action(Rng&) -> Action    a uniform legal action without the list
 //   apply_random(Rng&)               applies random_action without numbering it
 //   is_legal(Action) -> bool         the same answer as a look into the list
+//   forget_history()                 drops what is no part of the position: repetitions, move counters
 //   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
 //                                    rewarded by what it adds
 
@@ -107,6 +108,26 @@ bool is_legal(const S& state, Action action) {
         state.legal_actions(actions);
         return std::find(actions.begin(), actions.end(), action) != actions.end();
     }
+}
+
+// Applies an action or a chance outcome; returns what each player earns by it.
+template <class S>
+Returns apply_for_rewards(S& state, Action action) {
+    if constexpr (requires { state.score(); }) {
+        const auto before = state.score();
+        state.apply(action);
+        return {static_cast<double>(state.score() - before), 0.0};
+    } else {
+        state.apply(action);
+        if constexpr (requires { state.rewards(); }) return state.rewards();
+        return state.player() == kTerminal ? Returns(state.returns()) : Returns{};
+    }
+}
+
+// Forgets what is no part of the position: repetitions, move counters.
+template <class S>
+void forget_history(S& state) {
+    if constexpr (requires { state.forget_history(); }) state.forget_history();
 }
 
 // Plays uniformly at random to the end of the game; returns the number of players' actions.

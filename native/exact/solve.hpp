@@ -17,58 +17,12 @@
 #include <numeric>
 #include <queue>
 #include <span>
-#include <string_view>
 
 #include "core/control.hpp"
+#include "core/key_table.hpp"
 #include "core/state.hpp"
 
 namespace rookery {
-
-// Keys of positions, numbered in the order in which they were added.
-class KeyTable {
-public:
-    static constexpr std::uint32_t kNone = 0xffffffffu;
-
-    std::size_t size() const { return ends_.size(); }
-    std::size_t bytes() const {
-        return text_.capacity() + ends_.capacity() * sizeof(std::uint64_t) + slots_.capacity() * sizeof(std::uint32_t);
-    }
-
-    std::string_view operator[](std::size_t i) const {
-        const std::uint64_t begin = i ? ends_[i - 1] : 0;
-        return {text_.data() + begin, static_cast<std::size_t>(ends_[i] - begin)};
-    }
-
-    std::uint32_t find(std::string_view key) const { return slots_.empty() ? kNone : slots_[slot(key)]; }
-
-    // The number of a key, and whether it is new.
-    std::pair<std::uint32_t, bool> add(std::string_view key) {
-        if (3 * (size() + 1) > 2 * slots_.size()) grow();
-        std::uint32_t& place = slots_[slot(key)];
-        if (place != kNone) return {place, false};
-        if (size() >= kNone) throw std::length_error("there are more than 4,294,967,294 positions");
-        place = static_cast<std::uint32_t>(size());
-        text_.insert(text_.end(), key.begin(), key.end());
-        ends_.push_back(text_.size());
-        return {place, true};
-    }
-
-private:
-    std::size_t slot(std::string_view key) const {
-        std::size_t at = std::hash<std::string_view>{}(key) & (slots_.size() - 1);
-        while (slots_[at] != kNone && (*this)[slots_[at]] != key) at = (at + 1) & (slots_.size() - 1);
-        return at;
-    }
-
-    void grow() {
-        slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kNone);
-        for (std::uint32_t i = 0; i < size(); ++i) slots_[slot((*this)[i])] = i;
-    }
-
-    std::vector<char> text_;
-    std::vector<std::uint64_t> ends_;
-    std::vector<std::uint32_t> slots_;
-};
 
 // Positions and what follows them. Those of `edge` from `first[i]` to `first[i + 1]` leave position i, in the order of
 // the legal actions or chance outcomes.
@@ -92,20 +46,6 @@ struct PositionGraph {
     }
     std::span<const Edge> after(std::size_t i) const { return {edge.data() + first[i], edge.data() + first[i + 1]}; }
 };
-
-// Applies an action or a chance outcome; returns what player 0 earns by it.
-template <GameState S>
-double apply_for_reward(S& state, Action action) {
-    if constexpr (requires { state.score(); }) {
-        const auto before = state.score();
-        state.apply(action);
-        return static_cast<double>(state.score() - before);
-    } else {
-        state.apply(action);
-        if constexpr (requires { state.rewards(); }) return state.rewards()[0];
-        return state.player() == kTerminal ? state.returns()[0] : 0.0;
-    }
-}
 
 struct TooLarge : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -139,7 +79,7 @@ PositionGraph reach(const S& root, std::int64_t most_positions, std::int64_t mos
             if (graph.chance) graph.probability.resize(graph.edge.size(), 0.0);
             for (std::size_t i = 0; i < actions.size(); ++i) {
                 S after = state;
-                const double reward = apply_for_reward(after, actions[i]);
+                const double reward = apply_for_rewards(after, actions[i])[0];
                 const auto [number, is_new] = graph.keys.add(after.key());
                 graph.edge.push_back({number, static_cast<float>(reward)});
                 if (graph.chance) graph.probability.push_back(player == kChance ? outcomes[i].second : 0.0);

@@ -11,6 +11,7 @@
 
 #include "core/control.hpp"
 #include "games/checkers/rules.hpp"
+#include "learn/q_learning.hpp"
 
 namespace rookery::checkers {
 
@@ -142,21 +143,6 @@ struct Settings {
         return first_discount + (last_discount - first_discount) * static_cast<double>(game) / (games - 1);
     }
 };
-
-// What a greedy player chooses among: the number of an action of greatest value, ties broken at random.
-template <class Value>
-int choose_greatest(const Value* values, int actions, Rng& rng) {
-    int best = 0, ties = 1;
-    for (int i = 1; i < actions; ++i) {
-        if (values[i] > values[best]) {
-            best = i;
-            ties = 1;
-        } else if (values[i] == values[best] && rng.below(++ties) == 0) {
-            best = i;
-        }
-    }
-    return best;
-}
 
 // Where an action stands in the lists of the author's program: by its first square, then by the directions of its
 // steps in the order down right, down left, up right, up left.

@@ -442,6 +442,12 @@ public:
         return 0.99 * (own - other) / (own + other);
     }
 
+    void forget_history() {
+        earlier_.clear();
+        quiet_plies_ = reversible_plies_ = 0;
+        drawn_ = false;
+    }
+
     int quiet_plies() const { return quiet_plies_; }
     int reversible_plies() const { return reversible_plies_; }
 

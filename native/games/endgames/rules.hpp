@@ -656,6 +656,12 @@ public:
         if (position().to_move == 1) std::fill_n(planes + 12 * 64, 64, 1.0f);
     }
 
+    void forget_history() {
+        setup_.halfmove_clock = 0;
+        history_.clear();
+        arrive();
+    }
+
 private:
     Move random_move(Rng& rng) const {
         return nth_move(position(), moves_, static_cast<int>(rng.below(static_cast<std::uint32_t>(moves_.count))));

@@ -58,7 +58,7 @@ def _help() -> str:
 
 def _methods(game: Game, name: str) -> str:
     rows = [f"  rookery train {name} {method.name:<12} {method.about}" for method in learners(game).values()]
-    return "\n".join([f"Methods that learn {game.title}:", *(rows or ["  none"])])
+    return "\n".join([f"Methods that learn {game.title}:", *rows])
 
 
 def _command(words: list[str], game: Game, method: Method) -> Command:

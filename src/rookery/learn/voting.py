@@ -6,12 +6,12 @@ the better the two boards match when one action is laid upon the other. What an 
 equivalent actions. `grid_view` makes it from the observation and the cells of an action, so that a game has nothing to
 add; one that knows better writes its own. `examples/prior_state_voting.py` plays with it.
 
-This is the method as the paper has it, one vote after the other. A game may have a faster one that gives the
-same scores.
+This is the method as the paper has it. A game may have a faster one that gives the same scores.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from rookery.game import State
+from rookery.game import Game, State, play_chance
 
 Cells = npt.NDArray[np.integer]
 
@@ -43,15 +43,25 @@ class Score:
     votes: int
 
 
+Slices = tuple[slice, slice]
+
+
+def _overlap(anchor: tuple[int, int], new: View) -> tuple[Slices, Slices]:
+    """What two boards of one size share when the new one's anchor is laid upon this one: as part of the new board, and
+    as part of the other."""
+    rows, columns = new.cells.shape
+    down, right = anchor[0] - new.anchor[0], anchor[1] - new.anchor[1]
+    ours = slice(max(0, -down), rows - max(0, down)), slice(max(0, -right), columns - max(0, right))
+    theirs = slice(max(0, down), rows + min(0, down)), slice(max(0, right), columns + min(0, right))
+    return ours, theirs
+
+
 def compare(prior: View, new: View) -> Cells:
     """The cells of the prior board: 1 where both boards have the same when one action lies upon the other, -1 where
     they differ, 0 where the new board does not reach."""
     result = np.zeros_like(prior.cells)
-    rows, columns = prior.cells.shape
-    down, right = (there - here for there, here in zip(prior.anchor, new.anchor, strict=True))
-    ours = new.cells[max(0, -down) : rows - down, max(0, -right) : columns - right]
-    theirs = prior.cells[max(0, down) : rows + down, max(0, right) : columns + right]
-    result[max(0, down) : rows + down, max(0, right) : columns + right] = np.where(ours == theirs, 1, -1)
+    ours, theirs = _overlap(prior.anchor, new)
+    result[theirs] = np.where(new.cells[ours] == prior.cells[theirs], 1, -1)
     return result
 
 
@@ -84,6 +94,19 @@ def grid_view(state: State, action: int) -> View:
     return View(cells, places[0], (state.player(), moves, tuple(int(cells[place]) for place in places)))
 
 
+def misfit(game: Game) -> str | None:
+    """Why `grid_view` cannot look at a game; None if it can."""
+    if len(game.observation_shape) != 3:
+        return "needs a board of rows and columns"
+    state = game.initial_state()
+    play_chance(state, random.Random(0))
+    try:
+        grid_view(state, state.legal_actions()[0])
+    except ValueError:
+        return "needs to know the cells of a move"
+    return None
+
+
 class PriorStateVoting:
     """`view` says what an action looks like; `symmetries` are further ways to look at a learned one."""
 
@@ -91,7 +114,7 @@ class PriorStateVoting:
         self, view: Callable[[State, int], View] = grid_view, symmetries: Sequence[Callable[[View], View]] = ()
     ) -> None:
         self.view, self.symmetries = view, symmetries
-        self.learned: dict[Hashable, list[tuple[View, float]]] = {}
+        self._learned: dict[Hashable, dict[tuple[int, int], _Voters]] = {}
 
     def learn(self, state: State, action: int, q: float) -> None:
         """Add what was learned about an action. A value of 0 is nothing learned, and does not vote."""
@@ -99,12 +122,41 @@ class PriorStateVoting:
             return
         seen = self.view(state, action)
         for view in (seen, *(symmetry(seen) for symmetry in self.symmetries)):
-            self.learned.setdefault(view.pattern, []).append((view, q))
+            self._learned.setdefault(view.pattern, {}).setdefault(view.anchor, _Voters()).add(view.cells, q)
 
     def score(self, state: State, action: int) -> Score:
         new = self.view(state, action)
-        votes = [q * matching_fraction(prior, new) for prior, q in self.learned.get(new.pattern, ())]
-        return Score(sum(votes) / len(votes) if votes else 0.0, len(votes))
+        total, count = 0.0, 0
+        for anchor, voters in self._learned.get(new.pattern, {}).items():
+            total += voters.votes(anchor, new)
+            count += len(voters)
+        return Score(total / count if count else 0.0, count)
 
     def values(self, state: State) -> dict[int, float]:
         return {action: self.score(state, action).mean for action in state.legal_actions()}
+
+
+class _Voters:
+    """Learned boards that are laid upon another in the same way, and vote together."""
+
+    def __init__(self) -> None:
+        self._cells: list[Cells] = []
+        self._q: list[float] = []
+        self._stacked: tuple[Cells, npt.NDArray[np.float64]] | None = None
+
+    def __len__(self) -> int:
+        return len(self._q)
+
+    def add(self, cells: Cells, q: float) -> None:
+        self._cells.append(cells)
+        self._q.append(q)
+        self._stacked = None
+
+    def votes(self, anchor: tuple[int, int], new: View) -> float:
+        """The sum of all votes: the values, each times the share of cells that match."""
+        if self._stacked is None:
+            self._stacked = np.stack(self._cells), np.array(self._q)
+        cells, q = self._stacked
+        ours, theirs = _overlap(anchor, new)
+        matching = (cells[(slice(None), *theirs)] == new.cells[ours]).sum(axis=(1, 2)) / new.cells.size
+        return float(q @ matching)

@@ -1,0 +1,54 @@
+"""Methods that learn any game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rookery.agents import Agent
+from rookery.game import Game
+from rookery.learn import q_learning
+from rookery.learn.voting import misfit as voting_misfit
+from rookery.method import Kind, Method
+
+
+class QLearning(Method):
+    """Tabular Q-learning: a value for every position and move that training met."""
+
+    name = "q-learning"
+    kind: Kind = "learn"
+    module, headline = "rookery.learn.q_learning", "positions"
+
+    @dataclass(frozen=True)
+    class Options:
+        fallback: q_learning.Fallback = "random"
+        """What to do in a position that training never met: a random move, Prior State Voting, or more training."""
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        if options.fallback == "voting" and (reason := voting_misfit(game)):
+            raise ValueError(f"voting {reason}")
+        return q_learning.QTableAgent(*q_learning.load(game, model), options.fallback)
+
+
+class Voting(QLearning):
+    """A Q-table in which known positions vote where it knows nothing: Prior State Voting."""
+
+    name, kind, module, trained_by = "voting", "search", "", "q-learning"
+
+    @dataclass(frozen=True)
+    class Options:
+        """No settings."""
+
+    def misfit(self, game: Game) -> str | None:
+        return voting_misfit(game)
+
+    def unready(self, game: Game) -> str | None:
+        return "is not trained yet"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return super().agent(game, QLearning.Options("voting"), model)
+
+
+METHODS = (QLearning(), Voting())
