@@ -219,7 +219,7 @@ private:
     static constexpr bool kShown = requires(S& state, Plane* planes, bool* mask) {
         state.apply_shown(Action(), planes, mask);
     };
-    static constexpr std::int64_t kBlock = 32;  // games
+    static constexpr std::int64_t kBlock = 64;  // games: threads never write into one cache line of `done`
     static constexpr int kMaxOpenings = 1000;
 
     struct Slot {

@@ -255,7 +255,7 @@ def _positions(game: Game, starts: str | Sequence[State | str], seed: int) -> li
     """The positions that games start from."""
     if isinstance(starts, str):
         rng = random.Random(seed)
-        if starts == "initial":
+        if starts == "initial" or (starts == "random" and type(game).random_start is Game.random_start):
             return [game.initial_state()]
         if starts == "random":
             return [game.random_start(rng) for _ in range(POOL)]
