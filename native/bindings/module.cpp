@@ -35,7 +35,8 @@ static void bind_python_games(nb::module_& m) {
         "Another position of the same game, which shares what is remembered.");
     bind_algorithms(state);
     bind_policy_searches(state);
-    bind_vector(m, state, "PyVector");
+    bind_vector<float>(state, "Vector");
+    bind_vector<std::uint8_t>(state, "ByteVector");
 }
 
 NB_MODULE(_native, m) {

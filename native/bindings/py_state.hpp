@@ -150,6 +150,9 @@ public:
 
     const Rules& rules() const { return positions_->rules; }
 
+    // A copy of the Python state, under the GIL.
+    nb::object object() const { return nb::object(position_->object.attr("clone")()); }
+
     int player() const { return position_->player; }
 
     void legal_actions(ActionList& actions) const {
@@ -204,7 +207,8 @@ public:
         return position_->key;
     }
 
-    void observe(float* planes) const {
+    template <class Plane>
+    void observe(Plane* planes) const {
         if (!position_->has_planes.load(std::memory_order_acquire)) {
             nb::gil_scoped_acquire gil;
             if (!position_->has_planes) {
@@ -219,7 +223,12 @@ public:
                 position_->has_planes.store(true, std::memory_order_release);
             }
         }
-        std::copy(position_->planes.begin(), position_->planes.end(), planes);
+        for (std::size_t i = 0; i < position_->planes.size(); ++i) {
+            planes[i] = static_cast<Plane>(position_->planes[i]);
+            if (!std::is_same_v<Plane, float> && static_cast<float>(planes[i]) != position_->planes[i]) {
+                throw nb::value_error("this game's observations are not whole numbers from 0 to 255; use float32");
+            }
+        }
     }
 
 private:

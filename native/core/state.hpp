@@ -41,7 +41,7 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
     { state.apply(action) };          // the action, or chance outcome, must be legal: not checked
     { seen.returns() } -> std::convertible_to<Returns>;  // at terminal states
     { seen.key() } -> std::convertible_to<std::string>;  // equal keys <=> equal positions
-    { seen.observe(planes) };  // writes all planes; they come filled with zeros
+    { seen.observe(planes) };  // writes every number of every plane
 };
 
 // A state may also offer, and the functions below then use:
@@ -53,6 +53,9 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   forget_history()                 drops what is no part of the position: repetitions, move counters
 //   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
 //                                    rewarded by what it adds
+//   observe(std::uint8_t*)           the same planes as bytes; rules whose planes hold fractions say so: fractions()
+//   apply_shown(Action, planes, bool* mask)    applies the action to the state, and to planes and a mask of the legal
+//                                    actions that show it; for games without chance, with random_action and is_legal
 
 template <class S>
 void chance_outcomes(const S& state, ChanceList& outcomes) {
@@ -128,6 +131,16 @@ Returns apply_for_rewards(S& state, Action action) {
 template <class S>
 void forget_history(S& state) {
     if constexpr (requires { state.forget_history(); }) state.forget_history();
+}
+
+// Whether some plane of the observation holds numbers that are not whole.
+template <class Rules>
+bool has_fractions(const Rules& rules) {
+    if constexpr (requires { rules.fractions(); }) {
+        return rules.fractions();
+    } else {
+        return false;
+    }
 }
 
 // Plays uniformly at random to the end of the game; returns the number of players' actions.

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -50,6 +51,24 @@ std::uint64_t count(const S& state, int depth) {
     return perft(state, depth, control);
 }
 
+// The planes of a state; a number that is not written stays 99.
+template <class Plane, GameState S>
+std::vector<Plane> observed(const S& state) {
+    const Shape shape = state.rules().observation_shape();
+    std::vector<Plane> planes(static_cast<std::size_t>(shape[0]) * shape[1] * shape[2], 99);
+    state.observe(planes.data());
+    return planes;
+}
+
+template <GameState S>
+std::unique_ptr<bool[]> legal_mask(const S& state) {
+    auto mask = std::make_unique<bool[]>(state.rules().num_actions());
+    ActionList actions;
+    state.legal_actions(actions);
+    for (const Action action : actions) mask[action] = true;
+    return mask;
+}
+
 // Plays random games and checks that the optional fast methods of a state agree with its list of actions.
 template <GameState S>
 void check_random_play(const S& start, int games, int max_length = 2000) {
@@ -76,9 +95,21 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
             CHECK(is_legal(state, action));
             CHECK(!is_legal(state, -1));
             CHECK(!is_legal(state, state.rules().num_actions()));
-            const Shape shape = state.rules().observation_shape();
-            std::vector<float> planes(static_cast<std::size_t>(shape[0]) * shape[1] * shape[2]);
-            state.observe(planes.data());
+            const auto planes = observed<float>(state);
+            CHECK(std::find(planes.begin(), planes.end(), 99) == planes.end());
+            if (!has_fractions(state.rules())) {
+                const auto bytes = observed<std::uint8_t>(state);
+                CHECK(std::equal(planes.begin(), planes.end(), bytes.begin(), bytes.end()));
+            }
+            if constexpr (requires(float* shown, bool* mask) { state.apply_shown(action, shown, mask); }) {
+                S next = state;
+                auto shown = planes;
+                const auto mask = legal_mask(state);
+                next.apply_shown(action, shown.data(), mask.get());
+                CHECK(shown == observed<float>(next));
+                const auto expected = legal_mask(next);
+                CHECK(std::equal(mask.get(), mask.get() + state.rules().num_actions(), expected.get()));
+            }
             S copy = state;
             CHECK(copy.key() == state.key());
             if constexpr (requires { copy.apply_random(rng); }) {

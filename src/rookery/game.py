@@ -510,9 +510,14 @@ class NativeGame(Game):
         self.observation_shape = rules.observation_shape
 
 
-def native(state: State) -> Any:
-    """The state as the native algorithms take it: itself, or an adapter around a state written in Python."""
-    return state if hasattr(state, "random_games") else _native.PyState(state)
+def native(state: State, like: Any = None) -> Any:
+    """The state as the native algorithms take it: itself, or an adapter around a state written in Python.
+
+    Adapters remember positions; `like` is one of the same game to share them with.
+    """
+    if hasattr(state, "random_games"):
+        return state
+    return _native.PyState(state) if like is None else like.with_state(state)
 
 
 def uniform(rng: Randomness) -> float:

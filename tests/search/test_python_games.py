@@ -164,11 +164,13 @@ def test_forgetting_changes_nothing(game: Game, remembered: int) -> None:
         assert np.array_equal(lengths, other_lengths)
         assert np.array_equal(returns, other_returns)
     assert few.mcts(50, 1.0, 2) == many.mcts(50, 1.0, 2)
-    few_games, many_games = few.vector(5, 4), many.vector(5, 4)
+    few_games, many_games = (
+        first.Vector([first], 5, 4, threads, False, False, 0, -1) for first, threads in ((few, 2), (many, 1))
+    )
     for _ in range(30):
         actions = few_games.sample()
         assert np.array_equal(actions, many_games.sample())
-        few_games.step(actions, 2)
-        many_games.step(actions, 1)
+        few_games.step(actions)
+        many_games.step(actions)
         for name in ("observation", "mask", "reward", "done", "player"):
             assert np.array_equal(getattr(few_games, name), getattr(many_games, name)), name

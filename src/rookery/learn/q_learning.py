@@ -124,7 +124,7 @@ class QTable:
         if settings.starts == "random":
             states = [self.game.random_start(np.random.default_rng((seed, game))) for game in range(first, end)]
             self.starts += map(str, states)
-            starts = [self._native(state) for state in states]
+            starts = [native(state, self._first) for state in states]
         else:
             starts = [self._first]
             self.starts = self.starts or [str(self.game.initial_state())]
@@ -133,9 +133,6 @@ class QTable:
             starts, self.native, settings.native(self.game.players), first, end, settings.games, seed, begin
         )
         return played
-
-    def _native(self, state: State) -> Any:
-        return self._first.with_state(state) if isinstance(self._first, _native.PyState) else native(state)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         starts = np.frombuffer("\n".join(self.starts).encode(), np.uint8)
