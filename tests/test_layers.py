@@ -12,7 +12,7 @@ GAMES = {path.name for path in (PACKAGE / "games").iterdir() if (path / "__init_
 
 LAYERS = [
     {"_native", "files", "statistics", "progress", "user_code"},
-    {"draw", "game"},
+    {"draw", "game", "raster"},
     {"agents", "run"},
     {"method", "engines"},
     {"search", "exact", "learn", "games"},
