@@ -118,7 +118,7 @@ def test_overlays_are_painted() -> None:
     state = rk.load("checkers").initial_state()
     plain = pixels(state.svg())
     action = state.legal_actions()[0]
-    assert (pixels(state.svg(Overlay(values={action: 0.5}))) != plain).any(axis=2).mean() > 0.005
+    assert (pixels(state.svg(Overlay(values={action: 0.5}))) != plain).any(axis=2).mean() > 0.002
     canvas = Canvas(4, 4, "")
     arrow(canvas, (0.5, 0.5), (3.5, 3.5))
     assert pixels(canvas.render())[96, 96].tolist() != [250, 248, 243]
