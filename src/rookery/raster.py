@@ -2,7 +2,7 @@
 
 >>> import rookery as rk
 >>> pixels(rk.load("checkers").initial_state().svg()).shape
-(432, 432, 3)
+(413, 413, 3)
 """
 
 from __future__ import annotations
