@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -219,7 +220,9 @@ inline auto to_python(NetInput&& input, const Shape& shape) {
                            to_numpy(std::move(input.actions), {actions}));
 }
 
-using ActionArray = nb::ndarray<const Action, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ActionArray = Column<Action>;
 
 // Games side by side, for a net that plays them all at once.
 template <GameState S>
@@ -333,55 +336,123 @@ void bind_puct(nb::module_& m) {
         "The best finished game of one player that the tree has met, from the start.");
 }
 
-// The buffers of an environment as arrays that live as long as it does.
-template <GameState S>
-void bind_vector(nb::module_& m, nb::class_<Handle<S>>& cls, const char* name) {
+// The buffers of an environment as arrays that live as long as it does. `Plane` is what observations are made of.
+template <class Plane, GameState S>
+void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
+    using H = Handle<S>;
+    using Games = VectorGames<S, Plane>;
     struct Environment {
-        nb::object game;
-        VectorGames<S> vector;
+        std::vector<H> starts;  // they keep the rules alive
+        Games games;
+        std::mutex mutex;  // taken without the GIL
     };
-    nb::class_<Environment> environment(m, name);
-    const auto buffer = [](nb::handle self, auto* data, std::size_t columns) {
-        using T = std::remove_pointer_t<decltype(data)>;
-        const std::size_t games = nb::cast<Environment&>(self).vector.games();
-        return columns ? nb::ndarray<nb::numpy, T>(data, {games, columns}, self)
-                       : nb::ndarray<nb::numpy, T>(data, {games}, self);
+    // Calls work(games) without the GIL, one call at a time.
+    const auto alone = [](Environment& self, auto&& work) {
+        nb::gil_scoped_release release;
+        std::lock_guard lock(self.mutex);
+        return work(self.games);
     };
-    environment.def_prop_ro("observation", [buffer](nb::handle self) {
-        auto& vector = nb::cast<Environment&>(self).vector;
-        return buffer(self, vector.observation(), volume(vector.state(0).rules().observation_shape()));
-    });
-    environment.def_prop_ro("mask", [buffer](nb::handle self) {
-        auto& vector = nb::cast<Environment&>(self).vector;
-        return buffer(self, vector.mask(), vector.actions());
-    });
-    environment.def_prop_ro("reward", [buffer](nb::handle self) {
-        auto& vector = nb::cast<Environment&>(self).vector;
-        return buffer(self, vector.reward(), vector.players());
-    });
-    environment.def_prop_ro(
-        "done", [buffer](nb::handle self) { return buffer(self, nb::cast<Environment&>(self).vector.done(), 0); });
-    environment.def_prop_ro(
-        "player", [buffer](nb::handle self) { return buffer(self, nb::cast<Environment&>(self).vector.player(), 0); });
+    nb::class_<Environment> environment(cls, name);
     environment.def(
-        "step",
-        [](Environment& self, ActionArray actions, int threads) {
-            nb::gil_scoped_release release;
-            self.vector.step({actions.data(), actions.size()}, threads);
+        "__init__",
+        [](Environment* self, std::vector<H> starts, std::int64_t games, std::uint64_t seed, int threads,
+           bool reward_at_end, bool begin_next, int opponent, int opponent_side) {
+            std::vector<S> states;
+            for (const H& start : starts) states.push_back(start.state);
+            new (self) Environment{std::move(starts),
+                                   {std::move(states), games, seed, threads,
+                                    {reward_at_end, begin_next, static_cast<Opponent>(opponent), opponent_side}},
+                                   {}};
         },
-        "actions"_a, "threads"_a);
-    environment.def("sample", [](Environment& self) {
-        std::vector<Action> chosen(self.vector.games());
-        self.vector.sample(chosen);
+        "starts"_a, "games"_a, "seed"_a, "threads"_a, "reward_at_end"_a, "begin_next"_a, "opponent"_a,
+        "opponent_side"_a, "Many games from these positions. `opponent`: 0 none, 1 random, 2 asked.");
+    const auto buffer = [&](const char* buffer_name, auto get) {
+        environment.def_prop_ro(buffer_name, [get](nb::handle self) {
+            auto& games = nb::cast<Environment&>(self).games;
+            auto& data = (games.*get)();
+            using T = std::remove_pointer_t<decltype(data.data())>;
+            return nb::ndarray<nb::numpy, T>(data.data(), {games.games(), data.size() / games.games()}, self);
+        });
+    };
+    buffer("observation", &Games::observation);
+    buffer("final_observation", &Games::final_observation);
+    buffer("mask", &Games::mask);
+    buffer("reward", &Games::reward);
+    buffer("done", &Games::done);
+    buffer("player", &Games::player);
+    buffer("length", &Games::length);
+    const auto bind_step = [&](auto integer) {
+        using Integer = decltype(integer);
+        environment.def(
+            "step",
+            [alone](Environment& self, Column<Integer> actions) {
+                const std::span<const Integer> chosen(actions.data(), actions.size());
+                alone(self, [&](Games& games) { games.step(chosen); });
+            },
+            nb::arg("actions").noconvert());
+    };
+    bind_step(std::int32_t());
+    bind_step(std::int64_t());
+    environment.def("sample", [alone](Environment& self) {
+        std::vector<Action> chosen(self.games.games());
+        alone(self, [&](Games& games) { games.sample(chosen); });
         const std::size_t size = chosen.size();
         return to_numpy(std::move(chosen), {size});
     });
-    cls.def(
-        "vector",
-        [](const Handle<S>& self, std::int64_t games, std::uint64_t seed) {
-            return Environment{self.game, VectorGames<S>(self.state, games, seed)};
+    environment.def(
+        "reset",
+        [alone](Environment& self, std::optional<std::uint64_t> seed) {
+            alone(self, [&](Games& games) { games.reset(seed); });
         },
-        "games"_a, "seed"_a, "Many games from this position, side by side, as an environment for learners.");
+        "seed"_a.none());
+    environment.def("waiting", [alone](Environment& self) {
+        return alone(self, [](Games& games) { return games.waiting(); });
+    }, "The games in which the opponent is asked, each with a seed for it.");
+    environment.def(
+        "answer",
+        [alone](Environment& self, std::size_t game, Action action) {
+            alone(self, [&](Games& games) { games.answer(game, action); });
+        },
+        "game"_a, "action"_a);
+    environment.def(
+        "state",
+        [alone](Environment& self, std::size_t game) {
+            auto [state, start, history] = alone(self, [&](Games& games) {
+                return std::make_tuple(games.state(game), games.start(game), games.history(game));
+            });
+            if constexpr (requires { state.object(); }) {
+                return nb::object(state.object());
+            } else {
+                H handle = self.starts[start];
+                handle.keep_start();
+                handle.state = state;
+                handle.actions.insert(handle.actions.end(), history.begin(), history.end());
+                return handle;
+            }
+        },
+        "game"_a, "A copy of the state of a game.");
+    environment.def("save", [alone](Environment& self) {
+        SavedGames saved = alone(self, [](Games& games) { return games.save(); });
+        const std::size_t games = saved.starts.size(), actions = saved.actions.size();
+        nb::dict arrays;
+        arrays["starts"] = to_numpy(std::move(saved.starts), {games});
+        arrays["offsets"] = to_numpy(std::move(saved.offsets), {games + 1});
+        arrays["actions"] = to_numpy(std::move(saved.actions), {actions});
+        arrays["learners"] = to_numpy(std::move(saved.learners), {games});
+        arrays["streams"] = to_numpy(std::move(saved.streams), {games, 4});
+        return arrays;
+    });
+    environment.def(
+        "restore",
+        [alone](Environment& self, Column<std::int32_t> starts, Column<std::int64_t> offsets, Column<Action> actions,
+                Column<std::int8_t> learners, Column<std::uint64_t> streams) {
+            const auto copied = [](const auto& column) {
+                return std::vector(column.data(), column.data() + column.size());
+            };
+            const SavedGames saved = {copied(starts), copied(offsets), copied(actions), copied(learners), copied(streams)};
+            alone(self, [&](Games& games) { games.restore(saved); });
+        },
+        "starts"_a, "offsets"_a, "actions"_a, "learners"_a, "streams"_a);
 }
 
 // Binds `Rules` (the caller adds constructors) and `State` with the interface of game.py, and the algorithms.
@@ -513,7 +584,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     state.def("_repr_svg_", [](nb::handle self) { return nb::str(self.attr("svg")()); });
     bind_algorithms(state);
     bind_policy_searches(state);
-    bind_vector(m, state, "Vector");
+    bind_vector<float>(state, "Vector");
+    bind_vector<std::uint8_t>(state, "ByteVector");
     bind_many_games<S>(m);
     bind_puct<S>(m);
     return {rules, state};

@@ -28,7 +28,8 @@ static void bind_python_games(nb::module_& m) {
     state.def("__init__", [](H* self, nb::object object) { new (self) H{nb::none(), PyState(object)}; }, "state"_a);
     bind_algorithms(state);
     bind_policy_searches(state);
-    bind_vector(m, state, "PyVector");
+    bind_vector<float>(state, "Vector");
+    bind_vector<std::uint8_t>(state, "ByteVector");
 }
 
 NB_MODULE(_native, m) {

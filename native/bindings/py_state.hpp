@@ -71,6 +71,8 @@ public:
 
     const Rules& rules() const { return *rules_; }
 
+    const nb::object& object() const { return object_; }
+
     int player() const {
         nb::gil_scoped_acquire gil;
         return nb::cast<int>(object_.attr("player")());
@@ -104,7 +106,8 @@ public:
         return std::string(bytes.c_str(), bytes.size());
     }
 
-    void observe(float* planes) const {
+    template <class Plane>
+    void observe(Plane* planes) const {
         nb::gil_scoped_acquire gil;
         const nb::object array =
             nb::module_::import_("numpy").attr("ascontiguousarray")(object_.attr("observation")(), "float32");
@@ -112,7 +115,12 @@ public:
         if (static_cast<int>(data.size()) != rules_->observation_size_) {
             throw nb::value_error("observation() must have the shape that the game names");
         }
-        std::copy_n(data.data(), data.size(), planes);
+        for (std::size_t i = 0; i < data.size(); ++i) {
+            planes[i] = static_cast<Plane>(data.data()[i]);
+            if (static_cast<float>(planes[i]) != data.data()[i] && !std::is_same_v<Plane, float>) {
+                throw nb::value_error("this game's observations are not whole numbers from 0 to 255; use float32");
+            }
+        }
     }
 
 private:

@@ -1,6 +1,7 @@
 // Bit sets of up to 128 squares.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #if defined(__BMI2__)
@@ -35,6 +36,33 @@ inline int nth_bit(Bits128 x, int n) {
     const auto low = static_cast<std::uint64_t>(x);
     const int in_low = std::popcount(low);
     return n < in_low ? nth_bit(low, n) : 64 + nth_bit(static_cast<std::uint64_t>(x >> 64), n - in_low);
+}
+
+// The bits of `x` put at the places of the set bits of `places`, in order.
+inline std::uint64_t spread_bits(std::uint64_t x, std::uint64_t places) {
+#if defined(__BMI2__)
+    return _pdep_u64(x, places);
+#else
+    std::uint64_t spread = 0;
+    for (; places; places &= places - 1, x >>= 1) spread |= (x & 1) << std::countr_zero(places);
+    return spread;
+#endif
+}
+
+// Writes 1 or 0 for each of the first `count` bits. The inner loop becomes a few vector instructions.
+template <class Number>
+void write_bits(std::uint64_t x, int count, Number* numbers) {
+    for (; count >= 8; count -= 8, numbers += 8, x >>= 8) {
+        const auto byte = static_cast<std::int32_t>(x & 0xff);
+        for (int i = 0; i < 8; ++i) numbers[i] = byte & 1 << i ? Number(1) : Number(0);
+    }
+    for (int i = 0; i < count; ++i) numbers[i] = static_cast<Number>(x >> i & 1);
+}
+
+template <class Number>
+void write_bits(Bits128 x, int count, Number* numbers) {
+    write_bits(static_cast<std::uint64_t>(x), std::min(count, 64), numbers);
+    if (count > 64) write_bits(static_cast<std::uint64_t>(x >> 64), count - 64, numbers + 64);
 }
 
 }  // namespace rookery

@@ -2,6 +2,7 @@
 // A stream for every game or worker index makes results independent of the number of threads.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -16,6 +17,8 @@ inline std::uint64_t splitmix64(std::uint64_t& x) {
 
 class Rng {
 public:
+    using Words = std::array<std::uint64_t, 4>;
+
     explicit Rng(std::uint64_t seed = 0, std::uint64_t stream = 0) {
         std::uint64_t x = seed;
         x = splitmix64(x) ^ (stream * 0xd1342543de82ef95ULL);
@@ -44,11 +47,15 @@ public:
         return static_cast<std::uint32_t>(product >> 32);
     }
 
+    // The state of the generator, to be saved and restored; not all may be 0.
+    Words& words() { return words_; }
+    const Words& words() const { return words_; }
+
     // Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 private:
-    std::uint64_t words_[4];
+    Words words_;
 };
 
 }  // namespace rookery

@@ -41,7 +41,7 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
     { state.apply(action) };          // the action, or chance outcome, must be legal: not checked
     { seen.returns() } -> std::convertible_to<Returns>;  // at terminal states
     { seen.key() } -> std::convertible_to<std::string>;  // equal keys <=> equal positions
-    { seen.observe(planes) };  // writes all planes; they come filled with zeros
+    { seen.observe(planes) };  // writes every number of every plane
 };
 
 // A state may also offer, and the functions below then use:
@@ -52,6 +52,8 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   is_legal(Action) -> bool         the same answer as a look into the list
 //   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
 //                                    rewarded by what it adds
+//   observe(std::uint8_t*)           the same planes as bytes; rules whose planes hold fractions say so: fractions()
+//   apply_shown(Action, planes)      applies the action to the state and to planes that show it
 
 template <class S>
 void chance_outcomes(const S& state, ChanceList& outcomes) {
@@ -106,6 +108,16 @@ bool is_legal(const S& state, Action action) {
         ActionList actions;
         state.legal_actions(actions);
         return std::find(actions.begin(), actions.end(), action) != actions.end();
+    }
+}
+
+// Whether some plane of the observation holds numbers that are not whole.
+template <class Rules>
+bool has_fractions(const Rules& rules) {
+    if constexpr (requires { rules.fractions(); }) {
+        return rules.fractions();
+    } else {
+        return false;
     }
 }
 

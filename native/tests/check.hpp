@@ -50,6 +50,15 @@ std::uint64_t count(const S& state, int depth) {
     return perft(state, depth, control);
 }
 
+// The planes of a state; a number that is not written stays 99.
+template <class Plane, GameState S>
+std::vector<Plane> observed(const S& state) {
+    const Shape shape = state.rules().observation_shape();
+    std::vector<Plane> planes(static_cast<std::size_t>(shape[0]) * shape[1] * shape[2], 99);
+    state.observe(planes.data());
+    return planes;
+}
+
 // Plays random games and checks that the optional fast methods of a state agree with its list of actions.
 template <GameState S>
 void check_random_play(const S& start, int games, int max_length = 2000) {
@@ -76,9 +85,18 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
             CHECK(is_legal(state, action));
             CHECK(!is_legal(state, -1));
             CHECK(!is_legal(state, state.rules().num_actions()));
-            const Shape shape = state.rules().observation_shape();
-            std::vector<float> planes(static_cast<std::size_t>(shape[0]) * shape[1] * shape[2]);
-            state.observe(planes.data());
+            const auto planes = observed<float>(state);
+            CHECK(std::find(planes.begin(), planes.end(), 99) == planes.end());
+            if (!has_fractions(state.rules())) {
+                const auto bytes = observed<std::uint8_t>(state);
+                CHECK(std::equal(planes.begin(), planes.end(), bytes.begin(), bytes.end()));
+            }
+            if constexpr (requires(float* shown) { state.apply_shown(action, shown); }) {
+                S next = state;
+                auto shown = planes;
+                next.apply_shown(action, shown.data());
+                CHECK(shown == observed<float>(next));
+            }
             S copy = state;
             CHECK(copy.key() == state.key());
             if constexpr (requires { copy.apply_random(rng); }) {

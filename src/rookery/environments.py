@@ -8,61 +8,294 @@
 ...     envs.step(envs.sample())
 >>> envs.steps, bool(envs.mask.any(axis=1).all())
 (200, True)
+
+An opponent makes a game for two an environment for one:
+
+>>> envs = rk.vector(rk.load("checkers"), 4, seed=1, opponent="random")
+>>> envs.step(envs.sample())
+>>> envs.reward.shape, envs.player.tolist()
+((4, 1), [1, 0, 1, 1])
+
+A saved batch continues exactly as it would have:
+
+>>> saved = envs.save()
+>>> envs.step(envs.sample())
+>>> then = envs.observation.copy()
+>>> envs.restore(saved)
+>>> envs.step(envs.sample())
+>>> bool((envs.observation == then).all())
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from rookery.game import Game, native
+from rookery import registry
+from rookery.agents import Agent
+from rookery.game import TERMINAL, Game, State, native
+
+POOL = 4096
+"""Positions from which games begin with `starts="random"`, drawn once with the seed."""
+PUZZLES = 64
+"""Puzzles per level from which games begin with `starts="puzzles"`, made once with the seed."""
+
+Array = npt.NDArray[Any]
 
 
 class Vector:
-    """Games side by side. The arrays stay where they are: every step writes into them.
+    """Games side by side. The arrays never move: every step writes into them. Read them; do not write into them.
 
-    A game that ends begins again in the same step: `done` and `reward` tell of its end, the other arrays of the new
-    game. Chance is drawn natively; game i has the random stream (seed, i), so that results do not depend on `threads`.
+    Chance is drawn natively. Game i has the random stream (seed, i), so results do not depend on the number of threads.
+    See `vector` for the settings.
     """
 
-    observation: npt.NDArray[np.float32]
-    """`[games, planes, rows, columns]`."""
+    observation: npt.NDArray[np.float32] | npt.NDArray[np.uint8]
+    """What the player to move sees, `[games, *observation_shape]`."""
     mask: npt.NDArray[np.bool_]
     """Whether each action is legal, `[games, num_actions]`."""
     reward: npt.NDArray[np.float32]
-    """Reward of the last step, `[games, players]`."""
+    """Reward of the last step, `[games, players]`; with an opponent the learner's, `[games, 1]`."""
     done: npt.NDArray[np.bool_]
     """Whether a game ended in the last step, `[games]`."""
     player: npt.NDArray[np.int8]
-    """The player to move, `[games]`."""
+    """The player to move, `[games]`; `TERMINAL` if the game is over. With an opponent, the learner's side."""
+    final_observation: npt.NDArray[np.float32] | npt.NDArray[np.uint8]
+    """Where `done`, the last observation of the game that ended, `[games, *observation_shape]`."""
+    length: npt.NDArray[np.int32]
+    """Actions of the current games so far, `[games]`; with an opponent those of the learner."""
+    steps: int
+    """Calls of `step` since the last reset."""
 
-    def __init__(self, game: Game, games: int, seed: int = 0, threads: int = 1) -> None:
+    def __init__(
+        self,
+        game: Game,
+        games: int,
+        seed: int = 0,
+        threads: int = 0,
+        *,
+        starts: str | Sequence[State | str] = "initial",
+        reward: Literal["steps", "end"] = "steps",
+        autoreset: Literal["same", "next"] = "same",
+        dtype: Literal["float32", "uint8"] = "float32",
+        opponent: Any = None,
+        opponent_side: int | None = None,
+    ) -> None:
         if not 1 <= games <= 1_000_000:
             raise ValueError(f"the number of games must be from 1 to 10^6, and is {games}")
-        self.game, self.threads, self.steps = game, threads, 0
-        self._native: Any = native(game.initial_state()).vector(games, seed)
+        if threads < 0:
+            raise ValueError("the number of threads must not be negative; 0 means all cores")
+        _one_of("reward", reward, ("steps", "end"))
+        _one_of("autoreset", autoreset, ("same", "next"))
+        _one_of("dtype", dtype, ("float32", "uint8"))
+        _one_of("opponent_side", opponent_side, (None, 0, 1))
+        if opponent is not None and game.players != 2:
+            raise ValueError(f"{game.name} is a game for one player, who has no opponent")
+        self.game, self.steps = game, 0
+        self._opponent: Agent | None = None
+        if opponent not in (None, "random"):
+            self._opponent = registry.agent(opponent, game)
+        pool = _positions(game, starts, _seed(seed))
+        self._start, first = pool[0], native(pool[0])
+        self._is_native = first is self._start
+        self._settings = f"{game!r} {_digest(pool)} {reward} {autoreset} {dtype} {opponent is not None} {opponent_side}"
+        self._native: Any = (first.Vector if dtype == "float32" else first.ByteVector)(
+            list(map(native, pool)),
+            games,
+            seed,
+            threads if self._is_native else 1,
+            reward == "end",
+            autoreset == "next",
+            0 if opponent is None else 1 if self._opponent is None else 2,
+            -1 if opponent_side is None else opponent_side,
+        )
         shape = (games, *game.observation_shape)
         self.observation = self._native.observation.reshape(shape)
+        self.final_observation = self._native.final_observation.reshape(shape)
         self.mask, self.reward = self._native.mask, self._native.reward
-        self.done, self.player = self._native.done, self._native.player
+        self.done, self.player = self._native.done.reshape(games), self._native.player.reshape(games)
+        self.length = self._native.length.reshape(games)
+        self._ask_opponent()
 
     def __len__(self) -> int:
         return len(self.done)
 
     def step(self, actions: Sequence[int] | npt.NDArray[np.integer[Any]]) -> None:
         """Play one action per game. ValueError names one that is not legal, and then nothing happens in any game."""
-        self._native.step(np.ascontiguousarray(actions, np.int32), self.threads)
+        chosen = np.ascontiguousarray(actions)
+        if chosen.dtype not in (np.int32, np.int64):
+            if chosen.dtype.kind not in "iu":
+                raise ValueError(f"actions are whole numbers, not {chosen.dtype}")
+            chosen = chosen.astype(np.int64)
+        if chosen.shape != (len(self),):
+            raise ValueError(f"expected one action per game, [{len(self)}], not {list(chosen.shape)}")
+        self._native.step(chosen)
         self.steps += 1
+        self._ask_opponent()
 
     def sample(self) -> npt.NDArray[np.int32]:
-        """A uniformly random legal action per game."""
+        """A uniformly random legal action per game; 0 where a game is over."""
         chosen: npt.NDArray[np.int32] = self._native.sample()
         return chosen
 
+    def reset(self, seed: int | None = None) -> None:
+        """Begin all games anew; with a seed, also all random streams. The positions to start from stay the same."""
+        self._native.reset(None if seed is None else _seed(seed))
+        self.steps = 0
+        self._ask_opponent()
 
-def vector(game: Game, games: int, seed: int = 0, threads: int = 1) -> Vector:
-    """Many games side by side as an environment for learners, natively for the games that are native."""
-    return Vector(game, games, seed, threads)
+    def state(self, i: int) -> State:
+        """A copy of the state of one game, with its history."""
+        if not 0 <= i < len(self):
+            raise IndexError(f"games are 0 to {len(self) - 1}, not {i}")
+        state = self._native.state(i)
+        found: State = type(self._start)(state) if self._is_native else state
+        return found
+
+    def save(self) -> dict[str, Array]:
+        """The whole batch as plain arrays, which `numpy.savez` can write and `restore` reads."""
+        return {
+            **self._native.save(),
+            "reward": self.reward.copy(),
+            "done": self.done.copy(),
+            "final_observation": self.final_observation[self.done],
+            "steps": np.array(self.steps),
+            "settings": np.array(self._settings),
+        }
+
+    def restore(self, saved: Mapping[str, Array]) -> None:
+        """Continue from what `save` gave, for the same game with the same settings; the seed and threads may differ."""
+        if str(saved["settings"]) != self._settings:
+            raise ValueError(f"the batch was saved from [{saved['settings']}], and this one is [{self._settings}]")
+        done = np.asarray(saved["done"], np.bool_)
+        reward = np.asarray(saved["reward"], np.float32)
+        last = np.asarray(saved["final_observation"], self.final_observation.dtype)
+        if done.shape != self.done.shape or reward.shape != self.reward.shape or len(last) != done.sum():
+            raise ValueError("these are not games saved from this environment")
+        self._native.restore(
+            *(
+                np.ascontiguousarray(saved[name], kind).reshape(-1)
+                for name, kind in (
+                    ("starts", np.int32),
+                    ("offsets", np.int64),
+                    ("actions", np.int32),
+                    ("learners", np.int8),
+                    ("streams", np.uint64),
+                )
+            )
+        )
+        self.reward[:], self.done[:] = reward, done
+        self.final_observation[done] = last
+        self.steps = int(saved["steps"])
+
+    def _ask_opponent(self) -> None:
+        """Let the opponent move wherever it is to move, until it is nowhere."""
+        while self._opponent is not None and (waiting := self._native.waiting()):
+            for i, seed in waiting:
+                self._native.answer(i, int(self._opponent.choose(self.state(i), random.Random(seed))))
+
+
+def vector(
+    game: Game,
+    games: int,
+    seed: int = 0,
+    threads: int = 0,
+    *,
+    starts: str | Sequence[State | str] = "initial",
+    reward: Literal["steps", "end"] = "steps",
+    autoreset: Literal["same", "next"] = "same",
+    dtype: Literal["float32", "uint8"] = "float32",
+    opponent: Any = None,
+    opponent_side: int | None = None,
+) -> Vector:
+    """Many games side by side as an environment for learners, natively for the games that are native.
+
+    - `threads`: 0 for all cores. A game written in Python always runs on one.
+    - `starts`: where games begin. "initial"; "random", one of 4,096 positions drawn with the game's `random_start`;
+      "puzzles" or "puzzles:LEVEL", one of 64 puzzles per level, for a game that makes puzzles; or a list of states or
+      texts. Each new game draws its start uniformly.
+    - `reward`: "steps" for what each step earns, which adds up to the returns; "end" for the returns at the end only.
+    - `autoreset`: "same": a game that ends begins again in the same step, and `final_observation` holds its last
+      observation. "next": the arrays show the end; the next step ignores the action of that game, begins it anew and
+      earns nothing.
+    - `dtype`: "float32", or "uint8" for games whose observations are whole numbers from 0 to 255.
+    - `opponent`: an agent by name or object, which plays the other side of a game for two. "random" plays natively;
+      others are asked through Python.
+    - `opponent_side`: 0 or 1; None draws it for every game.
+    """
+    return Vector(
+        game,
+        games,
+        seed,
+        threads,
+        starts=starts,
+        reward=reward,
+        autoreset=autoreset,
+        dtype=dtype,
+        opponent=opponent,
+        opponent_side=opponent_side,
+    )
+
+
+def _one_of(name: str, value: object, known: Sequence[object]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed}")
+    return seed
+
+
+def _positions(game: Game, starts: str | Sequence[State | str], seed: int) -> list[State]:
+    """The positions that games start from."""
+    if isinstance(starts, str):
+        rng = random.Random(seed)
+        if starts == "initial":
+            return [game.initial_state()]
+        if starts == "random":
+            return [game.random_start(rng) for _ in range(POOL)]
+        kind, _, level = starts.partition(":")
+        if kind != "puzzles":
+            expected = "'initial', 'random', 'puzzles', 'puzzles:LEVEL' or a list of positions"
+            raise ValueError(f"starts is {expected}, not {starts[:80]!r}")
+        return _puzzles(game, level, rng)
+    pool = [game.parse_state(start) if isinstance(start, str) else start for start in starts]
+    if not pool:
+        raise ValueError("the list of positions to start from is empty")
+    for state in pool:
+        if state.game != game:
+            raise ValueError(f"{state!r} is not a position of {game!r}")
+        if state.player() == TERMINAL:
+            raise ValueError(f"the game is over at the start {state}")
+    return pool
+
+
+def _puzzles(game: Game, level: str, rng: random.Random) -> list[State]:
+    """Puzzles of one level, or of all levels that are for the variant of the game."""
+    if not game.puzzle_levels:
+        raise ValueError(f"{game.name} has no puzzles made by level")
+    pool: list[State] = []
+    for name in [level] if level else game.puzzle_levels:
+        made = [game.puzzle(name, rng.getrandbits(32))]
+        if made[0].variant not in (None, game.variant):
+            if level:
+                raise ValueError(f"puzzles of the level {level} are for the variant {made[0].variant}")
+            continue
+        made += [game.puzzle(name, rng.getrandbits(32)) for _ in range(PUZZLES - 1)]
+        pool += [game.parse_state(puzzle.position) for puzzle in made]
+    if not pool:
+        raise ValueError(f"there are no puzzles for this variant of {game.name}")
+    return pool
+
+
+def _digest(states: Sequence[State]) -> str:
+    """A short name for a list of positions, equal for equal lists."""
+    return hashlib.sha256(b"".join(hashlib.sha256(state.key()).digest() for state in states)).hexdigest()[:16]

@@ -421,15 +421,15 @@ public:
     }
 
     // Planes: Black's men, Black's kings, White's men, White's kings; the last is filled with 1 if White is to move.
-    void observe(float* planes) const {
-        for (int square = 0; square < 32; ++square) {
-            const int row = square / 4, column = 2 * (square % 4) + (row % 2 == 0);
-            const int king = position_.kings >> square & 1;
-            for (int player = 0; player < 2; ++player) {
-                if (position_.pieces[player] >> square & 1) planes[(2 * player + king) * 64 + row * 8 + column] = 1;
-            }
+    template <class Plane>
+    void observe(Plane* planes) const {
+        constexpr std::uint64_t kDarkSquares = 0x55aa55aa55aa55aa;
+        for (const Squares pieces : position_.pieces) {
+            write_bits(spread_bits(pieces & ~position_.kings, kDarkSquares), 64, planes);
+            write_bits(spread_bits(pieces & position_.kings, kDarkSquares), 64, planes + 64);
+            planes += 2 * 64;
         }
-        std::fill(planes + 4 * 64, planes + 5 * 64, static_cast<float>(position_.side));
+        std::fill_n(planes, 64, static_cast<Plane>(position_.side));
     }
 
     // Material for a search at its horizon, between -1 and 1 and short of both: a king counts as a man and a half, and

@@ -647,13 +647,18 @@ public:
     }
 
     // Planes 0 to 5: White's K, Q, R, B, N, P; 6 to 11: Black's; 12: ones if Black is to move. Rank 8 is row 0.
-    void observe(float* planes) const {
-        const std::string board = letters(position());
-        for (int square = 0; square < 64; ++square) {
-            const auto plane = std::string_view("KQRBNPkqrbnp").find(board[square]);
-            if (plane != std::string_view::npos) planes[plane * 64 + (square ^ 56)] = 1.0f;
+    template <class Plane>
+    void observe(Plane* planes) const {
+        const Position& p = position();
+        std::fill_n(planes, 12 * 64, Plane(0));
+        std::fill_n(planes + 12 * 64, 64, static_cast<Plane>(p.to_move));
+        const auto put = [&](int player, int plane, int square) { planes[(6 * player + plane) * 64 + (square ^ 56)] = 1; };
+        put(p.strong, 0, p.strong_king);
+        put(1 - p.strong, 0, p.weak_king);
+        for (int i = 0; i < 2; ++i) {
+            static constexpr std::array<int, 6> kPlaneOf = {0, 4, 3, 2, 1, 5};  // of each kind
+            if (p.kinds[i] != kNoPiece) put(p.strong, kPlaneOf[p.kinds[i]], p.squares[i]);
         }
-        if (position().to_move == 1) std::fill_n(planes + 12 * 64, 64, 1.0f);
     }
 
 private:

@@ -314,21 +314,21 @@ public:
 
     // Plane 0: dots. Plane 1 + direction: cells from which a drawn segment leads one step along the direction.
     // Plane 5 + direction: cells where a legal line of that direction has its new dot.
-    void observe(float* planes) const {
-        const int cells = rules_->side() * rules_->side();
+    template <class Plane>
+    void observe(Plane* planes) const {
+        std::fill_n(planes, (1 + 2 * kDirections) * rules_->side() * rules_->side(), Plane(0));
         for (const Cell dot : rules_->cross()) planes[rules_->number(dot)] = 1;
-        for (const Action action : moves()) {
-            const Rules::Move move = rules_->move(action);
-            planes[rules_->number(move.dot)] = 1;
-            const Cell first = first_cell(static_cast<Line>(move.line));
-            for (int i = 0; i < rules_->length() - 1; ++i) {
-                planes[(1 + move.direction) * cells + rules_->number(step(first, move.direction, i))] = 1;
-            }
-        }
-        for (const Line line : legal_lines()) {
-            const Rules::Move move = rules_->move(action(line));
-            planes[(1 + kDirections + move.direction) * cells + rules_->number(move.dot)] = 1;
-        }
+        for (const Action action : moves()) show_move(rules_->move(action), planes);
+        show_legal(Plane(1), planes);
+    }
+
+    // Most of the planes stays as it is.
+    template <class Plane>
+    void apply_shown(Action action, Plane* planes) {
+        show_legal(Plane(0), planes);
+        apply(action);
+        show_move(rules_->move(action), planes);
+        show_legal(Plane(1), planes);
     }
 
     // What was played, in order.
@@ -340,6 +340,26 @@ private:
 
     std::uint8_t& byte(int line) { return bytes_[kPadding + line]; }
     std::uint8_t byte(int line) const { return bytes_[kPadding + line]; }
+
+    template <class Plane>
+    void show_move(const Rules::Move& move, Plane* planes) const {
+        const int cells = rules_->side() * rules_->side();
+        planes[rules_->number(move.dot)] = 1;
+        const Cell first = first_cell(static_cast<Line>(move.line));
+        for (int i = 0; i < rules_->length() - 1; ++i) {
+            planes[(1 + move.direction) * cells + rules_->number(step(first, move.direction, i))] = 1;
+        }
+    }
+
+    template <class Plane>
+    void show_legal(Plane value, Plane* planes) const {
+        const int cells = rules_->side() * rules_->side();
+        for (const Line line : legal_lines()) {
+            const int direction = direction_of(line);
+            const Cell dot = step(first_cell(line), direction, lowest_bit(std::uint64_t(byte(line))));
+            planes[(1 + kDirections + direction) * cells + rules_->number(dot)] = value;
+        }
+    }
 
     // Blocks every line that overlaps this one, itself included.
     void draw(int line) {

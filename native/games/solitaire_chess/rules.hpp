@@ -54,6 +54,8 @@ public:
     Action num_actions() const { return cells() * cells(); }
     Shape observation_shape() const { return {kKinds + (max_captures_ > 0), rows_, columns_}; }
 
+    bool fractions() const { return max_captures_ > 1; }
+
     int rows() const { return rows_; }
     int columns() const { return columns_; }
     int cells() const { return rows_ * columns_; }
@@ -241,13 +243,16 @@ public:
     std::string key() const { return {reinterpret_cast<const char*>(board_.data()), std::size_t(rules_->cells())}; }
 
     // One plane per kind: K, Q, R, B, N, P. With a limit on captures, one more: the share that the piece has left.
-    void observe(float* planes) const {
+    template <class Plane>
+    void observe(Plane* planes) const {
         const int cells = rules_->cells();
+        std::fill_n(planes, rules_->observation_shape()[0] * cells, Plane(0));
         for (Bitboard left = occupied_; left; left &= left - 1) {
             const int cell = lowest_bit(left);
             planes[kind_of(board_[cell]) * cells + cell] = 1;
             if (const int limit = rules_->max_captures()) {
-                planes[kKinds * cells + cell] = static_cast<float>(limit - captures_of(board_[cell])) / limit;
+                planes[kKinds * cells + cell] =
+                    static_cast<Plane>(static_cast<float>(limit - captures_of(board_[cell])) / limit);
             }
         }
     }

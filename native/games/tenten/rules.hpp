@@ -238,15 +238,13 @@ public:
     }
 
     // Plane 0: filled cells. Plane 1 + slot: the piece of that slot in the top left corner.
-    void observe(float* planes) const {
+    template <class Plane>
+    void observe(Plane* planes) const {
         const int cells = rules_->cells();
-        for (int cell = 0; cell < cells; ++cell) planes[cell] = static_cast<float>(board_ >> cell & 1);
+        write_bits(board_, cells, planes);
         for (int slot = 0; slot < rules_->hand(); ++slot) {
-            if (hand_[slot] == kEmpty) continue;
-            const Board piece = rules_->pieces()[hand_[slot]].cells;
-            for (int cell = 0; cell < cells; ++cell) {
-                planes[(1 + slot) * cells + cell] = static_cast<float>(piece >> cell & 1);
-            }
+            const Board piece = hand_[slot] == kEmpty ? Board(0) : rules_->pieces()[hand_[slot]].cells;
+            write_bits(piece, cells, planes + (1 + slot) * cells);
         }
     }
 

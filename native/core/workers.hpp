@@ -1,0 +1,101 @@
+// Threads that wait for work, for loops that are too short to start threads for.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rookery {
+
+class Workers {
+public:
+    // The caller of `run` works too, so that one thread less is started.
+    explicit Workers(int threads) : process_(getpid()) {
+        for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+    }
+    Workers(const Workers&) = delete;
+
+    ~Workers() {
+        stop_ = true;
+        ++round_;
+        round_.notify_all();
+        for (auto& thread : threads_) forked() ? thread.detach() : thread.join();
+    }
+
+    // Calls work(block) for every block in 0 .. blocks-1. The first exception stops the loop and is thrown here. What a
+    // block computes must depend on the block alone, never on the thread that ran it. One call at a time.
+    void run(std::int64_t blocks, const std::function<void(std::int64_t)>& work) {
+        if (threads_.empty() || blocks < 2 || forked()) {
+            for (std::int64_t block = 0; block < blocks; ++block) work(block);
+            return;
+        }
+        work_ = &work;
+        blocks_ = blocks;
+        next_ = 0;
+        open_ = true;
+        ++round_;
+        round_.notify_all();
+        take_blocks();
+        open_ = false;  // who comes late finds nothing to do
+        for (int inside = inside_; inside != 0; inside = inside_) {
+            if (!spin([&] { return inside_ != inside; })) inside_.wait(inside);
+        }
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+private:
+    // The child of a fork has this object, but not the threads.
+    bool forked() const { return getpid() != process_; }
+
+    // Waits some microseconds: much less than it takes to sleep and wake up.
+    template <class Condition>
+    static bool spin(Condition&& condition) {
+        for (int i = 0; i < 1000; ++i) {
+            if (condition()) return true;
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+        return false;
+    }
+
+    void serve() {
+        for (std::uint32_t seen = 0; true;) {
+            if (!spin([&] { return round_ != seen; })) round_.wait(seen);
+            seen = round_;
+            if (stop_) return;
+            ++inside_;
+            if (open_) take_blocks();
+            if (--inside_ == 0) inside_.notify_all();
+        }
+    }
+
+    void take_blocks() {
+        try {
+            for (std::int64_t block = next_++; block < blocks_; block = next_++) (*work_)(block);
+        } catch (...) {
+            next_ = blocks_;
+            std::lock_guard lock(failure_mutex_);
+            if (!failure_) failure_ = std::current_exception();
+        }
+    }
+
+    pid_t process_;
+    std::atomic<std::uint32_t> round_{0};
+    std::atomic<int> inside_{0};  // threads that may be at work besides the caller
+    std::atomic<bool> open_{false}, stop_{false};
+    const std::function<void(std::int64_t)>* work_ = nullptr;  // this and the next change only while nobody is inside
+    std::int64_t blocks_ = 0;
+    std::atomic<std::int64_t> next_{0};
+    std::exception_ptr failure_;
+    std::mutex failure_mutex_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace rookery
