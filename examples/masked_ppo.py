@@ -51,7 +51,7 @@ class Settings:
     """How far the probability of an action may change per update."""
     entropy: float = 0.01
     """Weight of the entropy."""
-    reward_scale: float = 0.05
+    reward_scale: float = 0.02
     """Factor on the rewards, so that returns are of the order of one to ten."""
     width: int = 128
     """Neurons per layer."""

@@ -22,6 +22,7 @@ struct VectorSettings {
     bool begin_next = false;     // a game that ends begins again in the next step, which ignores its action
     Opponent opponent = Opponent::kNone;
     int opponent_side = -1;  // -1: drawn for every game
+    bool illegal_loses = false;  // an action that is not legal loses the game; else it is an error
 };
 
 // An array that never moves and begins with a cache line.
@@ -53,6 +54,9 @@ struct SavedGames {
     std::vector<std::int8_t> learners;
     std::vector<std::uint64_t> streams;
 };
+
+// Last among the actions of a game that was lost by an action that was not legal.
+inline constexpr Action kForfeit = -1;
 
 // Chance is drawn here, and so is everything else: game i has the random stream (seed, i), so results do not depend on
 // the number of threads.
@@ -97,23 +101,32 @@ public:
         });
     }
 
-    // One action per game. If one is not legal, nothing happens in any game.
+    // One action per game. If one is not legal and that is an error, nothing happens in any game.
     template <class Integer>
     void step(std::span<const Integer> chosen) {
         if (chosen.size() != games()) {
             throw std::invalid_argument("expected one action for each of " + std::to_string(games()) + " games, not " +
                                         std::to_string(chosen.size()));
         }
-        for (std::size_t i = 0; i < games(); ++i) {
-            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
+        const auto is_offered = [&](std::size_t i) {
             bool found = is_over(i);
             for (const Action action : slots_[i].legal) found |= action == chosen[i];
-            if (!found) {
+            return found;
+        };
+        for (std::size_t i = 0; i < games(); ++i) {
+            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
+            if (!settings_.illegal_loses && !is_offered(i)) {
                 throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
                                             std::to_string(i));
             }
         }
-        for_each_game([&](std::size_t i) { step_one(i, static_cast<Action>(chosen[i])); });
+        for_each_game([&](std::size_t i) {
+            if (settings_.illegal_loses && !is_offered(i)) {
+                forfeit(i);
+            } else {
+                step_one(i, static_cast<Action>(chosen[i]));
+            }
+        });
     }
 
     // A uniformly random legal action per game; 0 where a game is over.
@@ -151,6 +164,7 @@ public:
             if (slot.waiting) throw std::logic_error("the opponent did not move; reset the games");
             saved.starts.push_back(slot.start);
             saved.actions.insert(saved.actions.end(), slot.history.begin(), slot.history.end());
+            if (slot.lost) saved.actions.push_back(kForfeit);
             saved.offsets.push_back(static_cast<std::int64_t>(saved.actions.size()));
             saved.learners.push_back(slot.learner);
             saved.streams.insert(saved.streams.end(), slot.rng.words().begin(), slot.rng.words().end());
@@ -179,6 +193,12 @@ public:
             if (slot.rng.words() == Rng::Words{}) refuse();  // it would give zeros for ever
             for (auto at = saved.offsets[i]; at < saved.offsets[i + 1]; ++at) {
                 const Action action = saved.actions[at];
+                if (action == kForfeit) {
+                    if (!settings_.begin_next || at + 1 != saved.offsets[i + 1]) refuse();
+                    slot.lost = true;
+                    ++slot.length;
+                    break;
+                }
                 if (!is_legal(slot.state, action)) refuse();
                 const bool learners = is_learners(slot, slot.state.player());
                 play(slot, action, [&] { slot.state.apply(action); });
@@ -229,6 +249,7 @@ private:
         std::int32_t openings = 0;  // games in a row that ended before the learner's first move
         std::int8_t learner = 0;
         bool waiting = false;  // for the opponent
+        bool lost = false;     // by an action that was not legal
         S state;
     };
 
@@ -297,6 +318,7 @@ private:
         if constexpr (kShown) slot.state.observe(planes(i));
         slot.history.clear();
         slot.earned = {};
+        slot.lost = false;
         slot.length = 0;
         if (settings_.opponent != Opponent::kNone) {
             const int side = settings_.opponent_side;
@@ -344,6 +366,21 @@ private:
         settings_.begin_next ? show(i) : begin(i);
     }
 
+    // The player to move loses.
+    void forfeit(std::size_t i) {
+        Slot& slot = slots_[i];
+        pay(i, slot.state.player() == 1 ? Returns{1, -1} : Returns{-1, 1});
+        done_[i] = true;
+        std::copy_n(planes(i), planes_, final_observation_.data() + i * planes_);
+        if (settings_.begin_next) {
+            slot.lost = true;
+            ++slot.length;
+            show(i);
+        } else {
+            begin(i);
+        }
+    }
+
     void pay(std::size_t i, const Returns& earned) {
         const int first = settings_.opponent == Opponent::kNone ? 0 : slots_[i].learner;
         for (int p = 0; p < players_; ++p) reward_[i * players_ + p] = static_cast<float>(earned[first + p]);
@@ -356,9 +393,10 @@ private:
         bool* mask = mask_.data() + i * actions_;
         for (const Action action : slot.legal) mask[action] = false;
         slot.legal.clear();
-        slot.state.legal_actions(slot.legal);
+        if (!slot.lost) slot.state.legal_actions(slot.legal);
         for (const Action action : slot.legal) mask[action] = true;
-        player_[i] = settings_.opponent == Opponent::kNone ? static_cast<std::int8_t>(slot.state.player()) : slot.learner;
+        const int player = slot.lost ? kTerminal : slot.state.player();
+        player_[i] = settings_.opponent == Opponent::kNone ? static_cast<std::int8_t>(player) : slot.learner;
         length_[i] = slot.length;
         if constexpr (!kShown) slot.state.observe(planes(i));
     }

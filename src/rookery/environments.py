@@ -86,6 +86,7 @@ class Vector:
         dtype: Literal["float32", "uint8"] = "float32",
         opponent: Any = None,
         opponent_side: int | None = None,
+        illegal: Literal["raise", "lose"] = "raise",
     ) -> None:
         if not 1 <= games <= 1_000_000:
             raise ValueError(f"the number of games must be from 1 to 10^6, and is {games}")
@@ -95,6 +96,7 @@ class Vector:
         _one_of("autoreset", autoreset, ("same", "next"))
         _one_of("dtype", dtype, ("float32", "uint8"))
         _one_of("opponent_side", opponent_side, (None, 0, 1))
+        _one_of("illegal", illegal, ("raise", "lose"))
         if opponent is not None and game.players != 2:
             raise ValueError(f"{game.name} is a game for one player, who has no opponent")
         self.game, self.steps = game, 0
@@ -105,6 +107,7 @@ class Vector:
         self._start, first = pool[0], native(pool[0])
         self._is_native = first is self._start
         self._settings = f"{game!r} {_digest(pool)} {reward} {autoreset} {dtype} {opponent is not None} {opponent_side}"
+        self._settings += f" {illegal}"
         self._native: Any = (first.Vector if dtype == "float32" else first.ByteVector)(
             list(map(native, pool)),
             games,
@@ -114,6 +117,7 @@ class Vector:
             autoreset == "next",
             0 if opponent is None else 1 if self._opponent is None else 2,
             -1 if opponent_side is None else opponent_side,
+            illegal == "lose",
         )
         shape = (games, *game.observation_shape)
         self.observation = self._native.observation.reshape(shape)
@@ -127,7 +131,8 @@ class Vector:
         return len(self.done)
 
     def step(self, actions: Sequence[int] | npt.NDArray[np.integer[Any]]) -> None:
-        """Play one action per game. ValueError names one that is not legal, and then nothing happens in any game."""
+        """Play one action per game. Without `illegal="lose"`, ValueError names one that is not legal, and then nothing
+        happens in any game."""
         chosen = np.ascontiguousarray(actions)
         if chosen.dtype not in (np.int32, np.int64):
             if chosen.dtype.kind not in "iu":
@@ -213,6 +218,7 @@ def vector(
     dtype: Literal["float32", "uint8"] = "float32",
     opponent: Any = None,
     opponent_side: int | None = None,
+    illegal: Literal["raise", "lose"] = "raise",
 ) -> Vector:
     """Many games side by side as an environment for learners, natively for the games that are native.
 
@@ -228,6 +234,8 @@ def vector(
     - `opponent`: an agent by name or object, which plays the other side of a game for two. "random" plays natively;
       others are asked through Python.
     - `opponent_side`: 0 or 1; None draws it for every game.
+    - `illegal`: "raise": an action that is not legal raises ValueError, and then nothing happens in any game. "lose": it
+      ends its game with a reward of -1, and the other player gets 1.
     """
     return Vector(
         game,
@@ -240,6 +248,7 @@ def vector(
         dtype=dtype,
         opponent=opponent,
         opponent_side=opponent_side,
+        illegal=illegal,
     )
 
 

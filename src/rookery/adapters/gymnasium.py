@@ -50,6 +50,11 @@ def observation_space(envs: Vector) -> spaces.Box:
     return spaces.Box(least, most, envs.game.observation_shape, kind)
 
 
+def movers(envs: Vector) -> npt.NDArray[np.intp]:
+    """The columns of `reward` that belong to those who are to move, `[games]`."""
+    return np.zeros(len(envs), np.intp) if envs.reward.shape[1] == 1 else np.maximum(envs.player, 0).astype(np.intp)
+
+
 def render(state: State, mode: str | None) -> Array | str | None:
     """A position as an image `[height, width, 3]`, as the text of an SVG file, or as text for a terminal."""
     if mode == "rgb_array":
@@ -104,7 +109,7 @@ class BoardEnv(gymnasium.Env[Array, np.int64]):
         games = self.games
         if games.done[0]:
             raise ValueError("the game is over: call reset before the next step")
-        mover = games.mover()
+        mover = movers(games)
         games.step([int(action)])
         return games.observation[0].copy(), float(games.reward[0, mover[0]]), bool(games.done[0]), False, self._info()
 
@@ -162,7 +167,7 @@ class BoardVectorEnv(VectorEnv[Array, Array, Array]):
         return self.games.observation.copy(), self._info()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        games, mover = self.games, self.games.mover()
+        games, mover = self.games, movers(self.games)
         games.step(actions)
         reward = games.reward[np.arange(len(games)), mover].astype(np.float64)
         info = self._info()

@@ -24,7 +24,7 @@ except ImportError as error:
     raise ImportError(f"Stable-Baselines3 is not installed: pip install 'rookery[sb3]' ({error})") from None
 
 from rookery import raster
-from rookery.adapters.gymnasium import Array, observation_space
+from rookery.adapters.gymnasium import Array, movers, observation_space
 from rookery.environments import Vector
 from rookery.game import Game, State
 from rookery.registry import load
@@ -75,7 +75,7 @@ class BoardVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
-        games, mover = self.games, self.games.mover()
+        games, mover = self.games, movers(self.games)
         games.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(games.done):
