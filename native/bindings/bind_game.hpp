@@ -435,13 +435,11 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
     environment.def("save", [alone](Environment& self) {
         SavedGames saved = alone(self, [](Games& games) { return games.save(); });
         const std::size_t games = saved.starts.size(), actions = saved.actions.size();
-        nb::dict arrays;
-        arrays["starts"] = to_numpy(std::move(saved.starts), {games});
-        arrays["offsets"] = to_numpy(std::move(saved.offsets), {games + 1});
-        arrays["actions"] = to_numpy(std::move(saved.actions), {actions});
-        arrays["learners"] = to_numpy(std::move(saved.learners), {games});
-        arrays["streams"] = to_numpy(std::move(saved.streams), {games, 4});
-        return arrays;
+        return std::make_tuple(to_numpy(std::move(saved.starts), {games}),
+                               to_numpy(std::move(saved.offsets), {games + 1}),
+                               to_numpy(std::move(saved.actions), {actions}),
+                               to_numpy(std::move(saved.learners), {games}),
+                               to_numpy(std::move(saved.streams), {games, 4}));
     });
     environment.def(
         "restore",

@@ -32,7 +32,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,9 @@ PUZZLES = 64
 """Puzzles per level from which games begin with `starts="puzzles"`, made once with the seed."""
 
 Array = npt.NDArray[Any]
+
+_SAVED = {"starts": np.int32, "offsets": np.int64, "actions": np.int32, "learners": np.int8, "streams": np.uint64}
+"""What the native part saves: where each game began, what happened in it since then, and its random stream."""
 
 
 class Vector:
@@ -159,14 +162,16 @@ class Vector:
         """A copy of the state of one game, with its history."""
         if not 0 <= i < len(self):
             raise IndexError(f"games are 0 to {len(self) - 1}, not {i}")
-        state = self._native.state(i)
-        found: State = type(self._start)(state) if self._is_native else state
-        return found
+        state: Any = self._native.state(i)
+        if self._is_native:
+            kind: Any = type(self._start)
+            state = kind(state)
+        return cast(State, state)
 
     def save(self) -> dict[str, Array]:
         """The whole batch as plain arrays, which `numpy.savez` can write and `restore` reads."""
         return {
-            **self._native.save(),
+            **dict(zip(_SAVED, self._native.save(), strict=True)),
             "reward": self.reward.copy(),
             "done": self.done.copy(),
             "final_observation": self.final_observation[self.done],
@@ -183,18 +188,7 @@ class Vector:
         last = np.asarray(saved["final_observation"], self.final_observation.dtype)
         if done.shape != self.done.shape or reward.shape != self.reward.shape or len(last) != done.sum():
             raise ValueError("these are not games saved from this environment")
-        self._native.restore(
-            *(
-                np.ascontiguousarray(saved[name], kind).reshape(-1)
-                for name, kind in (
-                    ("starts", np.int32),
-                    ("offsets", np.int64),
-                    ("actions", np.int32),
-                    ("learners", np.int8),
-                    ("streams", np.uint64),
-                )
-            )
-        )
+        self._native.restore(*(np.ascontiguousarray(saved[name], kind).ravel() for name, kind in _SAVED.items()))
         self.reward[:], self.done[:] = reward, done
         self.final_observation[done] = last
         self.steps = int(saved["steps"])
