@@ -16,6 +16,7 @@ import numpy as np
 import torch
 import tyro
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecNormalize
 
 import rookery as rk
 from rookery.adapters.sb3 import BoardVecEnv
@@ -31,13 +32,12 @@ class Task:
     settings: dict[str, Any]
     variant: str | None = None
     starts: str = "initial"
-    reward_scale: float = 1.0
 
 
 TASKS = {
     "tenten": Task(
         "tenten", 400_000, 256, {"n_steps": 32, "batch_size": 1024, "n_epochs": 4, "learning_rate": 1e-3},
-        variant="4x4-seven", reward_scale=0.02,
+        variant="4x4-seven",
     ),
     "solitaire-chess": Task(
         "solitaire-chess", 40_000, 64, {"n_steps": 32, "batch_size": 256, "n_epochs": 10, "learning_rate": 1e-3},
@@ -49,11 +49,11 @@ TASKS = {
 def train(task: Task, steps: int | None = None, seed: int = 0) -> MaskablePPO:
     """Train on a task, for `steps` actions in all games together."""
     torch.set_num_threads(1)  # the net is small
-    envs = BoardVecEnv(
-        task.game, task.games, task.variant, seed=seed, starts=task.starts, reward_scale=task.reward_scale
-    )
+    envs = BoardVecEnv(task.game, task.games, task.variant, seed=seed, starts=task.starts)
+    # Rewards are divided by the standard deviation of the returns; observations stay as they are.
+    scaled = VecNormalize(envs, norm_obs=False)
     settings = {"ent_coef": 0.01, "policy_kwargs": {"net_arch": [128, 128]}} | task.settings
-    return MaskablePPO("MlpPolicy", envs, seed=seed, device="cpu", **settings).learn(steps or task.steps)
+    return MaskablePPO("MlpPolicy", scaled, seed=seed, device="cpu", **settings).learn(steps or task.steps)
 
 
 def play(model: MaskablePPO | None, task: Task, games: int = 1000, most: int = 5000) -> tuple[float, float]:
