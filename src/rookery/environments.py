@@ -228,8 +228,8 @@ def vector(
     - `opponent`: an agent by name or object, which plays the other side of a game for two. "random" plays natively;
       others are asked through Python.
     - `opponent_side`: 0 or 1; None draws it for every game.
-    - `illegal`: "raise": an action that is not legal raises ValueError, and then nothing happens in any game. "lose": it
-      ends its game with a reward of -1, and the other player gets 1.
+    - `illegal`: "raise": an action that is not legal raises ValueError, and then nothing happens in any game. "lose":
+      it ends its game with a reward of -1, and the other player gets 1.
     """
     return Vector(
         game,

@@ -12,9 +12,9 @@ from rookery.game import TERMINAL
 
 pytest.importorskip("pettingzoo")
 
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test  # noqa: E402
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
-from rookery.adapters import pettingzoo as faces  # noqa: E402
+from rookery.adapters import pettingzoo as faces
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("checkers", {}),

@@ -15,10 +15,10 @@ from rookery.user_code import load_file
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
-from stable_baselines3.common.vec_env import VecMonitor  # noqa: E402
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import VecMonitor
 
-from rookery.adapters.sb3 import BoardVecEnv  # noqa: E402
+from rookery.adapters.sb3 import BoardVecEnv
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

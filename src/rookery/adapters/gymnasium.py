@@ -19,9 +19,9 @@ file of yours.
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,12 @@ from rookery.registry import GAMES, load
 
 Array = npt.NDArray[Any]
 RENDER_MODES = ["rgb_array", "svg", "ansi"]
+
+
+def batch(game: Game | str, variant: str | None, games: int, **settings: Any) -> Vector:
+    """Games side by side, from the settings of `rookery.vector` and the options of the game together."""
+    known = {name: settings.pop(name) for name in inspect.signature(Vector).parameters if name in settings}
+    return Vector(load(game, variant, **settings), games, **known)
 
 
 def observation_space(envs: Vector) -> spaces.Box:
@@ -72,9 +78,9 @@ def check_render_mode(mode: str | None) -> str | None:
 class BoardEnv(gymnasium.Env[Array, np.int64]):
     """A game as an environment of Gymnasium.
 
-    `game`, `variant` and `options` are those of `rookery.load`; `opponent`, `starts`, `reward`, `illegal` and `dtype`
-    those of `rookery.vector`. The reward is that of the player who has just moved; with an opponent that is always you.
-    `info["action_mask"]` marks the legal actions, and `info["player"]` is the player to move.
+    `settings` are those of `rookery.vector`, such as `opponent` and `starts`, and the options of the game. The reward
+    is that of the player who has just moved; with an opponent that is always you. `info["action_mask"]` marks the legal
+    actions, and `info["player"]` is the player to move.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "render_fps": 4}  # type: ignore[misc]
@@ -84,19 +90,12 @@ class BoardEnv(gymnasium.Env[Array, np.int64]):
         game: Game | str,
         variant: str | None = None,
         *,
-        opponent: Any = None,
-        starts: str | Sequence[State | str] = "initial",
-        reward: Literal["steps", "end"] = "steps",
-        illegal: Literal["lose", "raise"] = "lose",
-        dtype: Literal["float32", "uint8"] = "float32",
+        illegal: str = "lose",
         render_mode: str | None = None,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.games = Vector(
-            load(game, variant, **options), 1, threads=1, starts=starts, reward=reward, autoreset="next", dtype=dtype,
-            opponent=opponent, illegal=illegal,
-        )  # fmt: skip
+        self.games = batch(game, variant, 1, threads=1, autoreset="next", illegal=illegal, **settings)
         self.observation_space = observation_space(self.games)
         self.action_space = spaces.Discrete(self.games.game.num_actions)
 
@@ -128,8 +127,7 @@ class BoardEnv(gymnasium.Env[Array, np.int64]):
 class BoardVectorEnv(VectorEnv[Array, Array, Array]):
     """Games side by side as a vector environment of Gymnasium; `games` is the `rookery.vector` under it.
 
-    The arguments are those of `BoardEnv`, and `threads` and `autoreset` those of `rookery.vector`. What is returned is
-    copied; the arrays of `games` are not.
+    `settings` are those of `rookery.vector` and the options of the game. What is returned is copied.
     """
 
     def __init__(
@@ -138,21 +136,13 @@ class BoardVectorEnv(VectorEnv[Array, Array, Array]):
         game: Game | str,
         variant: str | None = None,
         *,
-        opponent: Any = None,
-        starts: str | Sequence[State | str] = "initial",
-        reward: Literal["steps", "end"] = "steps",
-        illegal: Literal["lose", "raise"] = "lose",
-        autoreset: Literal["same", "next"] = "next",
-        dtype: Literal["float32", "uint8"] = "float32",
-        threads: int = 0,
+        illegal: str = "lose",
+        autoreset: str = "next",
         render_mode: str | None = None,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.games = Vector(
-            load(game, variant, **options), num_envs, threads=threads, starts=starts, reward=reward,
-            autoreset=autoreset, dtype=dtype, opponent=opponent, illegal=illegal,
-        )  # fmt: skip
+        self.games = batch(game, variant, num_envs, autoreset=autoreset, illegal=illegal, **settings)
         self.num_envs = num_envs
         mode = AutoresetMode.SAME_STEP if autoreset == "same" else AutoresetMode.NEXT_STEP
         self.metadata = BoardEnv.metadata | {"autoreset_mode": mode}

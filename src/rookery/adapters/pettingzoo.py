@@ -11,12 +11,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rookery.adapters.gymnasium import RENDER_MODES, check_render_mode, observation_space, render
+from rookery.adapters.gymnasium import RENDER_MODES, batch, check_render_mode, observation_space, render
 
 try:
     from gymnasium import spaces
@@ -25,9 +24,7 @@ try:
 except ImportError as error:
     raise ImportError(f"PettingZoo is not installed: pip install 'rookery[gym]' ({error})") from None
 
-from rookery.environments import Vector
-from rookery.game import Game, State
-from rookery.registry import load
+from rookery.game import Game
 
 
 def env(game: Game | str, variant: str | None = None, **settings: Any) -> AECEnv[str, Any, Any]:
@@ -48,12 +45,12 @@ def parallel_env(game: Game | str, variant: str | None = None, **settings: Any) 
     return turn_based_aec_to_parallel(env(game, variant, **settings))
 
 
-class raw_env(AECEnv[str, Any, Any]):  # noqa: N801, the name that PettingZoo expects
+class raw_env(AECEnv[str, Any, Any]):
     """A game without wrappers: an action that is not legal raises ValueError.
 
-    `game`, `variant` and `options` are those of `rookery.load`; `starts`, `reward` and `dtype` those of
-    `rookery.vector`. Agents are called `player_0` and `player_1`. All of them see the position as the player to move
-    sees it; the mask of those who wait is empty.
+    `settings` are `starts`, `reward` and `dtype` of `rookery.vector`, and the options of the game. Agents are called
+    `player_0` and `player_1`. All of them see the position as the player to move sees it; the mask of those who wait is
+    empty.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -65,17 +62,12 @@ class raw_env(AECEnv[str, Any, Any]):  # noqa: N801, the name that PettingZoo ex
         game: Game | str,
         variant: str | None = None,
         *,
-        starts: str | Sequence[State | str] = "initial",
-        reward: Literal["steps", "end"] = "steps",
-        dtype: Literal["float32", "uint8"] = "float32",
         render_mode: str | None = None,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         super().__init__()
         self.render_mode = check_render_mode(render_mode)
-        self.games = Vector(
-            load(game, variant, **options), 1, threads=1, starts=starts, reward=reward, autoreset="next", dtype=dtype
-        )
+        self.games = batch(game, variant, 1, threads=1, autoreset="next", **settings)
         self.metadata = self.metadata | {"name": f"{self.games.game.name.replace('-', '_')}_v0"}
         self.possible_agents = [f"player_{i}" for i in range(self.games.game.players)]
         seen = observation_space(self.games)

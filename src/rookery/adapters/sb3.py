@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +23,15 @@ except ImportError as error:
     raise ImportError(f"Stable-Baselines3 is not installed: pip install 'rookery[sb3]' ({error})") from None
 
 from rookery import raster
-from rookery.adapters.gymnasium import Array, movers, observation_space
-from rookery.environments import Vector
-from rookery.game import Game, State
-from rookery.registry import load
+from rookery.adapters.gymnasium import Array, batch, observation_space
+from rookery.game import Game
 
 
 class BoardVecEnv(VecEnv):
     """Games side by side as one `VecEnv`; `games` is the `rookery.vector` under it.
 
-    `game`, `variant` and `options` are those of `rookery.load`, the others those of `rookery.vector`. A game for two
-    needs an opponent. Actions that are not legal raise ValueError, unless `illegal` is "lose", for algorithms that know
-    no masks.
+    `settings` are those of `rookery.vector` and the options of the game. A game for two needs an `opponent`. Actions
+    that are not legal raise ValueError, unless `illegal` is "lose", for algorithms that know no masks.
     """
 
     render_mode = "rgb_array"
@@ -45,23 +41,12 @@ class BoardVecEnv(VecEnv):
         game: Game | str,
         num_envs: int,
         variant: str | None = None,
-        *,
-        seed: int = 0,
-        threads: int = 0,
-        opponent: Any = None,
-        starts: str | Sequence[State | str] = "initial",
-        reward: Literal["steps", "end"] = "steps",
-        illegal: Literal["lose", "raise"] = "raise",
-        dtype: Literal["float32", "uint8"] = "float32",
-        **options: Any,
+        **settings: Any,
     ) -> None:
-        rules = load(game, variant, **options)
-        if rules.players == 2 and opponent is None:
+        self.games = batch(game, variant, num_envs, autoreset="same", **settings)
+        rules = self.games.game
+        if self.games.reward.shape[1] > 1:
             raise ValueError(f"{rules.name} has two players: name an opponent, such as opponent='random'")
-        self.games = Vector(
-            rules, num_envs, seed, threads, starts=starts, reward=reward, autoreset="same", dtype=dtype,
-            opponent=opponent, illegal=illegal,
-        )  # fmt: skip
         self._actions: Array = np.empty(0, np.int32)
         super().__init__(num_envs, observation_space(self.games), spaces.Discrete(rules.num_actions))
 
@@ -75,14 +60,13 @@ class BoardVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
-        games, mover = self.games, movers(self.games)
+        games = self.games
         games.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(games.done):
             infos[i] = {"terminal_observation": games.final_observation[i].copy(), "TimeLimit.truncated": False}
-        # Observations and ends are kept until after the next step.
-        rewards = games.reward[np.arange(self.num_envs), mover]
-        return games.observation.copy(), rewards, games.done.copy(), infos
+        # Observations and ends are kept until after the next step, rewards are not.
+        return games.observation.copy(), games.reward[:, 0], games.done.copy(), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The legal actions, `[num_envs, num_actions]`. The array stays: every step writes into it."""
