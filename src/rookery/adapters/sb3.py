@@ -36,13 +36,7 @@ class BoardVecEnv(VecEnv):
 
     render_mode = "rgb_array"
 
-    def __init__(
-        self,
-        game: Game | str,
-        num_envs: int,
-        variant: str | None = None,
-        **settings: Any,
-    ) -> None:
+    def __init__(self, game: Game | str, num_envs: int, variant: str | None = None, **settings: Any) -> None:
         self.games = batch(game, variant, num_envs, autoreset="same", **settings)
         rules = self.games.game
         if self.games.reward.shape[1] > 1:
@@ -65,8 +59,8 @@ class BoardVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(games.done):
             infos[i] = {"terminal_observation": games.final_observation[i].copy(), "TimeLimit.truncated": False}
-        # Observations and ends are kept until after the next step, rewards are not.
-        return games.observation.copy(), games.reward[:, 0], games.done.copy(), infos
+        # Algorithms and wrappers keep what they get until after the next step, except masks.
+        return games.observation.copy(), games.reward[:, 0].copy(), games.done.copy(), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The legal actions, `[num_envs, num_actions]`. The array stays: every step writes into it."""
