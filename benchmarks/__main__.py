@@ -1,7 +1,8 @@
 """Prints the table of speeds and ratios and writes it as JSON.
 
-Single thread, CPU seconds. Ours and the peer's runs take turns, and each keeps its best of several, because other work
-on the machine slows both down in turns. A peer that is not installed is left out, and the row says so.
+Single thread, CPU seconds, unless a row says otherwise. Ours and the peer's runs take turns, and each keeps its best of
+several, because other work on the machine slows both down in turns. A peer that is not installed is left out, and the
+row says so. A peer that has none of our games plays the nearest of its own; such a row promises nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import rookery
 from rookery.games.endgames import rules as endgames
@@ -33,21 +37,21 @@ class Row:
     peer: str
     theirs: float | None
     bar: str
-    """What we promise: a rate, or a ratio to the peer."""
-    met: bool
+    """What we promise: a rate, or a ratio to the peer; "-" for nothing, where the peer plays another game."""
+    met: bool | None
 
     @property
     def ratio(self) -> float | None:
         return None if self.theirs is None else self.ours / self.theirs
 
 
-def rate(work: Callable[[], float]) -> Rate:
+def rate(work: Callable[[], float], clock: Callable[[], float] = time.process_time) -> Rate:
     """`work` does a fixed amount and answers how many units it was."""
 
     def run() -> float:
-        begin = time.process_time()
+        begin = clock()
         units = work()
-        return units / (time.process_time() - begin)
+        return units / (clock() - begin)
 
     return run
 
@@ -106,6 +110,129 @@ def python_chess_games(fen: str, games: int) -> Rate | None:
     return rate(play)
 
 
+BATCH = 1024
+"""Environments side by side, ours and the peers'."""
+
+
+def vector_steps(
+    name: str,
+    variant: str | None = None,
+    threads: int = 1,
+    clock: Callable[[], float] = time.process_time,
+    **options: Any,
+) -> Rate:
+    """Random steps with observation, full mask, rewards, autoreset and sampling of legal actions."""
+    envs = rookery.vector(rookery.load(name, variant, **options), BATCH, seed=1, threads=threads)
+
+    def play() -> float:
+        for _ in range(400):
+            envs.step(envs.sample())
+        return 400 * BATCH
+
+    play()
+    return rate(play, clock)
+
+
+def open_spiel_steps(name: str) -> Rate | None:
+    """The same loop on OpenSpiel's states from Python, as quick as we could write it."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    game = pyspiel.load_game(name)
+
+    def play() -> float:
+        rng = random.Random(1)
+        state = game.new_initial_state()
+        for _ in range(10_000):
+            state.observation_tensor()
+            state.legal_actions_mask()
+            state.apply_action(rng.choice(state.legal_actions()))
+            state.rewards()
+            if state.is_terminal():
+                state = game.new_initial_state()
+        return 10_000
+
+    return rate(play)
+
+
+def jax_steps(step: Any, state: Any, mask_of: Callable[[Any], Any], action_of: Callable[[Any], Any]) -> Rate:
+    """Random steps of environments written with JAX, compiled as one loop: `step(state, action, keys)` for a batch."""
+    import jax
+    import jax.numpy as jnp
+
+    def one(carry: Any, _: None) -> tuple[Any, None]:
+        state, key = carry
+        key, draw, reset = jax.random.split(key, 3)
+        mask = mask_of(state).reshape(BATCH, -1)
+        action = action_of(jax.random.categorical(draw, jnp.where(mask, 0.0, -jnp.inf), axis=-1))
+        return (step(state, action, jax.random.split(reset, BATCH)), key), None
+
+    loop = jax.jit(lambda carry: jax.lax.scan(one, carry, None, length=100)[0])
+    carry = jax.block_until_ready(loop((state, jax.random.PRNGKey(1))))
+
+    def play() -> float:
+        nonlocal carry
+        carry = jax.block_until_ready(loop(carry))
+        return 100 * BATCH
+
+    return rate(play)
+
+
+def pgx_steps(name: str) -> Rate | None:
+    try:
+        import jax
+        import pgx
+        from pgx.experimental import auto_reset
+    except ImportError:
+        return None
+    env = pgx.make(name)
+    state = jax.vmap(env.init)(jax.random.split(jax.random.PRNGKey(0), BATCH))
+    step = jax.vmap(auto_reset(env.step, env.init))
+    return jax_steps(step, state, lambda state: state.legal_action_mask, lambda action: action)
+
+
+def jumanji_steps(name: str) -> Rate | None:
+    """`name` is a game whose actions are pairs of a mask's row and column."""
+    try:
+        import jax
+        import jax.numpy as jnp
+        import jumanji
+        from jumanji.wrappers import VmapAutoResetWrapper
+    except ImportError:
+        return None
+    env = VmapAutoResetWrapper(jumanji.make(name))
+    columns = env.action_spec.num_values[1]
+    start = env.reset(jax.random.split(jax.random.PRNGKey(0), BATCH))
+    return jax_steps(
+        lambda both, action, _: env.step(both[0], action),
+        start,
+        lambda both: both[1].observation.action_mask,
+        lambda action: jnp.stack([action // columns, action % columns], axis=-1),
+    )
+
+
+def envpool_steps(name: str) -> Rate | None:
+    """`name` is a game whose actions are pairs of a mask's row and column."""
+    try:
+        import envpool
+    except ImportError:
+        return None
+    envs = envpool.make(name, env_type="gymnasium", num_envs=BATCH, num_threads=1)
+    rng, first = np.random.default_rng(1), envs.reset()[0]
+
+    def play() -> float:
+        mask = first["action_mask"]
+        for _ in range(50):
+            # A uniformly random legal action: the legal one with the greatest of random numbers.
+            action = np.where(mask, rng.random(mask.shape), -1).reshape(BATCH, -1).argmax(axis=1)
+            pairs = np.stack(np.divmod(action, mask.shape[2]), axis=1).astype(np.int32)
+            mask = envs.step(pairs)[0]["action_mask"]
+        return 50 * BATCH
+
+    return rate(play)
+
+
 def measure() -> list[Row]:
     rows = []
 
@@ -117,6 +244,11 @@ def measure() -> list[Row]:
         rate_ours, rate_theirs = best_of(ours, theirs)
         met = rate_theirs is not None and rate_ours >= bar * rate_theirs
         rows.append(Row(what, unit, rate_ours, peer, rate_theirs, f"{bar:g}x", met))
+
+    def beside(what: str, unit: str, ours: Rate, peer: str, theirs: Rate | None) -> None:
+        if theirs:
+            rate_ours, rate_theirs = best_of(ours, theirs)
+            rows.append(Row(what, unit, rate_ours, peer, rate_theirs, "-", None))
 
     checkers = rookery.load("checkers").initial_state()
     at_least("checkers: bulk perft, depth 10", "leaves", 40e6, rate(lambda: perft(checkers, 10)))
@@ -139,6 +271,23 @@ def measure() -> list[Row]:
         "endgames: random KRK games", "games", 100, random_games("endgames", "KRK", 20_000),
         "python-chess", python_chess_games(fen, 20),
     )  # fmt: skip
+
+    checkers_steps, tenten_steps = vector_steps("checkers"), vector_steps("tenten", "10x10")
+    ratio("environments: checkers", "steps", 100, checkers_steps, "OpenSpiel", open_spiel_steps("checkers"))
+    at_least("environments: checkers", "steps", 3e6, checkers_steps)
+    at_least("environments: 1010!, 10x10", "steps", 2e6, tenten_steps)
+    at_least("environments: morpion 5D, 24x24", "steps", 1e6, vector_steps("morpion", "5D", board=24))
+    at_least("environments: Solitaire Chess, 4x4", "steps", 3e6, vector_steps("solitaire-chess", "4x4"))
+    at_least("environments: endgames, KRK", "steps", 3e6, vector_steps("endgames", "KRK"))
+    ratio(
+        "environments: checkers on two threads, wall clock", "steps", 1.8,
+        vector_steps("checkers", threads=2, clock=time.perf_counter),
+        "one thread", vector_steps("checkers", clock=time.perf_counter),
+    )  # fmt: skip
+    # Other games: the nearest that these libraries have.
+    beside("environments: checkers", "steps", checkers_steps, "Pgx, which plays Othello", pgx_steps("othello"))
+    for peer, theirs in (("Jumanji", jumanji_steps("Tetris-v0")), ("EnvPool", envpool_steps("Tetris-v0"))):
+        beside("environments: 1010!, 10x10", "steps", tenten_steps, f"{peer}, which plays Tetris", theirs)
     return rows
 
 
@@ -153,11 +302,11 @@ def main() -> None:
             f"{row.ours:,.0f} {row.unit}/s",
             "-" if row.ratio is None else f"{row.ratio:,.1f} times {row.peer}",
             row.bar,
-            "yes" if row.met else "NO",
+            {True: "yes", False: "NO", None: "-"}[row.met],
         )
         for row in rows
     ]
-    print("Single thread, per CPU second")
+    print("Single thread, per CPU second, unless a row says otherwise")
     print(table(("what", "ours", "beside a peer", "bar", "met"), shown, shutil.get_terminal_size().columns))
     out.parent.mkdir(parents=True, exist_ok=True)
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}

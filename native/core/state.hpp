@@ -53,7 +53,8 @@ concept GameState = std::copyable<S> && requires(S state, const S& seen, Action 
 //   score() -> number                of one player: what returns() will be if the game ends here, so that a step can be
 //                                    rewarded by what it adds
 //   observe(std::uint8_t*)           the same planes as bytes; rules whose planes hold fractions say so: fractions()
-//   apply_shown(Action, planes)      applies the action to the state and to planes that show it
+//   apply_shown(Action, planes, bool* mask)    applies the action to the state, and to planes and a mask of the legal
+//                                    actions that show it; for games without chance, with random_action and is_legal
 
 template <class S>
 void chance_outcomes(const S& state, ChanceList& outcomes) {

@@ -108,11 +108,7 @@ public:
             throw std::invalid_argument("expected one action for each of " + std::to_string(games()) + " games, not " +
                                         std::to_string(chosen.size()));
         }
-        const auto is_offered = [&](std::size_t i) {
-            bool found = is_over(i);
-            for (const Action action : slots_[i].legal) found |= action == chosen[i];
-            return found;
-        };
+        const auto is_offered = [&](std::size_t i) { return is_over(i) || may_play(i, chosen[i]); };
         for (std::size_t i = 0; i < games(); ++i) {
             if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
             if (!settings_.illegal_loses && !is_offered(i)) {
@@ -132,8 +128,14 @@ public:
     // A uniformly random legal action per game; 0 where a game is over.
     void sample(std::span<Action> chosen) {
         for_each_game([&](std::size_t i) {
-            const auto& legal = slots_[i].legal;
-            chosen[i] = legal.empty() ? 0 : legal[slots_[i].rng.below(static_cast<std::uint32_t>(legal.size()))];
+            Slot& slot = slots_[i];
+            if (is_over(i)) {
+                chosen[i] = 0;
+            } else if constexpr (kShown) {
+                chosen[i] = slot.state.random_action(slot.rng);
+            } else {
+                chosen[i] = slot.legal[slot.rng.below(static_cast<std::uint32_t>(slot.legal.size()))];
+            }
         });
     }
 
@@ -210,9 +212,8 @@ public:
         });
         slots_.swap(slots);
         for_each_game([&](std::size_t i) {
-            if constexpr (kShown) slots_[i].state.observe(planes(i));
-            // The mask is that of other games.
-            std::fill_n(mask_.data() + i * actions_, actions_, false);
+            std::fill_n(mask_of(i), actions_, false);
+            if constexpr (kShown) show_whole(i);
             show(i);
         });
     }
@@ -233,17 +234,19 @@ public:
 private:
     static constexpr bool kScored = requires(const S& state) { state.score(); };
     static constexpr bool kRewards = requires(const S& state) { state.rewards(); };
-    static constexpr bool kShown = requires(S& state, Plane* planes) { state.apply_shown(Action(), planes); };
+    static constexpr bool kShown = requires(S& state, Plane* planes, bool* mask) {
+        state.apply_shown(Action(), planes, mask);
+    };
     static constexpr std::int64_t kBlock = 32;  // games
     static constexpr int kMaxOpenings = 1000;
 
     struct Slot {
         explicit Slot(const S& state) : state(state) {}
 
-        ActionList legal;      // what the mask shows; nothing once the game is over
-        ActionList history;    // since the start
+        ActionList legal;    // what the mask shows; not used if the state itself keeps the mask up to date
+        ActionList history;  // since the start
         Rng rng;
-        Returns earned{};      // and not yet paid as a reward
+        Returns earned{};  // and not yet paid as a reward
         std::int32_t start = 0;
         std::int32_t length = 0;    // the learner's actions
         std::int32_t openings = 0;  // games in a row that ended before the learner's first move
@@ -264,8 +267,21 @@ private:
     }
 
     const typename S::Rules& rules() const { return starts_[0].rules(); }
-    Plane* planes(std::size_t i) { return observation_.data() + i * planes_; }
-    bool is_over(std::size_t i) const { return settings_.begin_next && slots_[i].legal.empty(); }
+    Plane* planes_of(std::size_t i) { return observation_.data() + i * planes_; }
+    bool* mask_of(std::size_t i) { return mask_.data() + i * actions_; }
+    bool is_over(std::size_t i) const {
+        return settings_.begin_next && (slots_[i].lost || slots_[i].state.player() == kTerminal);
+    }
+    bool may_play(std::size_t i, std::int64_t action) const {
+        if constexpr (kShown) {
+            return action >= 0 && action < static_cast<std::int64_t>(actions_) &&
+                   slots_[i].state.is_legal(static_cast<Action>(action));
+        } else {
+            bool found = false;
+            for (const Action legal : slots_[i].legal) found |= legal == action;
+            return found;
+        }
+    }
     bool is_learners(const Slot& slot, int player) const {
         return player >= 0 && (settings_.opponent == Opponent::kNone || player == slot.learner);
     }
@@ -291,7 +307,7 @@ private:
         Slot& slot = slots_[i];
         play(slot, action, [&] {
             if constexpr (kShown) {
-                slot.state.apply_shown(action, planes(i));
+                slot.state.apply_shown(action, planes_of(i), mask_of(i));
             } else {
                 slot.state.apply(action);
             }
@@ -314,8 +330,9 @@ private:
         Slot& slot = slots_[i];
         const auto count = static_cast<std::uint32_t>(starts_.size());
         slot.start = count > 1 ? static_cast<std::int32_t>(slot.rng.below(count)) : 0;
+        if constexpr (kShown) mark_legal(i, false);
         slot.state = starts_[slot.start];
-        if constexpr (kShown) slot.state.observe(planes(i));
+        if constexpr (kShown) show_whole(i);
         slot.history.clear();
         slot.earned = {};
         slot.lost = false;
@@ -371,7 +388,7 @@ private:
         Slot& slot = slots_[i];
         pay(i, slot.state.player() == 1 ? Returns{1, -1} : Returns{-1, 1});
         done_[i] = true;
-        std::copy_n(planes(i), planes_, final_observation_.data() + i * planes_);
+        std::copy_n(planes_of(i), planes_, final_observation_.data() + i * planes_);
         if (settings_.begin_next) {
             slot.lost = true;
             ++slot.length;
@@ -387,18 +404,35 @@ private:
         slots_[i].earned = {};
     }
 
-    // Of the mask only what was set is cleared: most of it never changes.
+    void mark_legal(std::size_t i, bool legal) {
+        thread_local ActionList actions;
+        actions.clear();
+        slots_[i].state.legal_actions(actions);
+        for (const Action action : actions) mask_of(i)[action] = legal;
+    }
+
+    // For states that keep planes and mask up to date from here on.
+    void show_whole(std::size_t i) {
+        mark_legal(i, true);
+        slots_[i].state.observe(planes_of(i));
+    }
+
+    // Shows the position. Of the mask only what was set is cleared: most of it never changes.
     void show(std::size_t i) {
         Slot& slot = slots_[i];
-        bool* mask = mask_.data() + i * actions_;
-        for (const Action action : slot.legal) mask[action] = false;
-        slot.legal.clear();
-        if (!slot.lost) slot.state.legal_actions(slot.legal);
-        for (const Action action : slot.legal) mask[action] = true;
+        if constexpr (!kShown) {
+            bool* const legal = mask_of(i);
+            for (const Action action : slot.legal) legal[action] = false;
+            slot.legal.clear();
+            if (!slot.lost) slot.state.legal_actions(slot.legal);
+            for (const Action action : slot.legal) legal[action] = true;
+            slot.state.observe(planes_of(i));
+        } else if (slot.lost) {
+            mark_legal(i, false);
+        }
         const int player = slot.lost ? kTerminal : slot.state.player();
         player_[i] = settings_.opponent == Opponent::kNone ? static_cast<std::int8_t>(player) : slot.learner;
         length_[i] = slot.length;
-        if constexpr (!kShown) slot.state.observe(planes(i));
     }
 
     std::vector<S> starts_;

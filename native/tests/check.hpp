@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -59,6 +60,15 @@ std::vector<Plane> observed(const S& state) {
     return planes;
 }
 
+template <GameState S>
+std::unique_ptr<bool[]> legal_mask(const S& state) {
+    auto mask = std::make_unique<bool[]>(state.rules().num_actions());
+    ActionList actions;
+    state.legal_actions(actions);
+    for (const Action action : actions) mask[action] = true;
+    return mask;
+}
+
 // Plays random games and checks that the optional fast methods of a state agree with its list of actions.
 template <GameState S>
 void check_random_play(const S& start, int games, int max_length = 2000) {
@@ -91,11 +101,14 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
                 const auto bytes = observed<std::uint8_t>(state);
                 CHECK(std::equal(planes.begin(), planes.end(), bytes.begin(), bytes.end()));
             }
-            if constexpr (requires(float* shown) { state.apply_shown(action, shown); }) {
+            if constexpr (requires(float* shown, bool* mask) { state.apply_shown(action, shown, mask); }) {
                 S next = state;
                 auto shown = planes;
-                next.apply_shown(action, shown.data());
+                const auto mask = legal_mask(state);
+                next.apply_shown(action, shown.data(), mask.get());
                 CHECK(shown == observed<float>(next));
+                const auto expected = legal_mask(next);
+                CHECK(std::equal(mask.get(), mask.get() + state.rules().num_actions(), expected.get()));
             }
             S copy = state;
             CHECK(copy.key() == state.key());

@@ -181,13 +181,16 @@ class Vector:
 
     def restore(self, saved: Mapping[str, Array]) -> None:
         """Continue from what `save` gave, for the same game with the same settings; the seed and threads may differ."""
+        refusal = ValueError("these are not games saved from this environment")
+        if {*_SAVED, "reward", "done", "final_observation", "steps", "settings"} - set(saved):
+            raise refusal
         if str(saved["settings"]) != self._settings:
             raise ValueError(f"the batch was saved from [{saved['settings']}], and this one is [{self._settings}]")
         done = np.asarray(saved["done"], np.bool_)
         reward = np.asarray(saved["reward"], np.float32)
         last = np.asarray(saved["final_observation"], self.final_observation.dtype)
         if done.shape != self.done.shape or reward.shape != self.reward.shape or len(last) != done.sum():
-            raise ValueError("these are not games saved from this environment")
+            raise refusal
         self._native.restore(*(np.ascontiguousarray(saved[name], kind).ravel() for name, kind in _SAVED.items()))
         self.reward[:], self.done[:] = reward, done
         self.final_observation[done] = last

@@ -219,7 +219,7 @@ public:
         }
         for (const Cell dot : rules.cross()) {
             place_dot(dot);
-            drop_illegal();
+            drop_illegal([](Line) {});
         }
         touched_ = {};  // what the start has is the same for all states of these rules
     }
@@ -287,13 +287,7 @@ public:
     std::uint32_t code_of(Action action) const { return static_cast<std::uint32_t>(rules_->move(action).line); }
 
     void apply(Action action) {
-        const Rules::Move move = rules_->move(action);
-        rules_->check_on_grid(move.dot);
-        if (move_count_ == kMaxMoves) throw std::length_error("the game is longer than any possible one");
-        moves_[move_count_++] = action;
-        draw(move.line);
-        place_dot(move.dot);
-        drop_illegal();
+        play(action, rules_->move(action), [](Line) {});
     }
 
     int score() const { return move_count_; }
@@ -319,16 +313,30 @@ public:
         std::fill_n(planes, (1 + 2 * kDirections) * rules_->side() * rules_->side(), Plane(0));
         for (const Cell dot : rules_->cross()) planes[rules_->number(dot)] = 1;
         for (const Action action : moves()) show_move(rules_->move(action), planes);
-        show_legal(Plane(1), planes);
+        for (const Line line : legal_lines()) planes[place_of(line, new_dot(line))] = 1;
     }
 
-    // Most of the planes stays as it is.
+    // A move changes a few numbers of the planes and of the mask, and the rest of that memory is not touched.
     template <class Plane>
-    void apply_shown(Action action, Plane* planes) {
-        show_legal(Plane(0), planes);
-        apply(action);
-        show_move(rules_->move(action), planes);
-        show_legal(Plane(1), planes);
+    void apply_shown(Action action, Plane* planes, bool* mask) {
+        const Rules::Move move = rules_->move(action);
+        const auto hide = [&](Line line) {
+            // The line lacks the dot that it lacked before, unless this is the dot of the move.
+            const int direction = direction_of(line), lacks = byte(line) & (Rules::kBlocked - 1);
+            const Cell first = first_cell(line);
+            const int position = lacks               ? lowest_bit(std::uint64_t(lacks))
+                                 : direction == 1 ? move.dot.y - first.y
+                                                  : move.dot.x - first.x;
+            mask[rules_->action(line, position)] = false;
+            const Cell dot = step(first, direction, position);
+            planes[place_of(line, dot)] = static_cast<Plane>(is_new_dot(dot, direction));
+        };
+        const int shown = play(action, move, hide);
+        show_move(move, planes);
+        for (const Line line : legal_lines().subspan(static_cast<std::size_t>(shown))) {
+            mask[this->action(line)] = true;
+            planes[place_of(line, new_dot(line))] = 1;
+        }
     }
 
     // What was played, in order.
@@ -351,14 +359,37 @@ private:
         }
     }
 
-    template <class Plane>
-    void show_legal(Plane value, Plane* planes) const {
-        const int cells = rules_->side() * rules_->side();
-        for (const Line line : legal_lines()) {
-            const int direction = direction_of(line);
-            const Cell dot = step(first_cell(line), direction, lowest_bit(std::uint64_t(byte(line))));
-            planes[(1 + kDirections + direction) * cells + rules_->number(dot)] = value;
-        }
+    // Where a legal line puts its dot.
+    Cell new_dot(Line line) const {
+        return step(first_cell(line), direction_of(line), lowest_bit(std::uint64_t(byte(line))));
+    }
+
+    // Whether some legal line of the direction puts its dot there.
+    bool is_new_dot(Cell dot, int direction) const {
+        const int nearest = line_at(direction, dot);
+        bool found = false;
+        for (int back = 0; back < rules_->length(); ++back) found |= byte(nearest - back) == 1 << back;
+        return found;
+    }
+
+    // Where the planes show that a legal line puts its dot there.
+    int place_of(Line line, Cell dot) const {
+        return (1 + kDirections + direction_of(line)) * rules_->side() * rules_->side() + rules_->number(dot);
+    }
+
+    // Calls dropped(line) for every line that is no longer legal; the number of those that still are is the answer, and
+    // in the list the new ones follow.
+    template <class Dropped>
+    int play(Action action, const Rules::Move& move, Dropped&& dropped) {
+        rules_->check_on_grid(move.dot);
+        if (move_count_ == kMaxMoves) throw std::length_error("the game is longer than any possible one");
+        moves_[move_count_++] = action;
+        draw(move.line);
+        const int before = legal_count_;
+        place_dot(move.dot);
+        const int found = legal_count_ - before;
+        drop_illegal(dropped);
+        return legal_count_ - found;
     }
 
     // Blocks every line that overlaps this one, itself included.
@@ -399,13 +430,16 @@ private:
     }
 
     // Takes the lines out of the list that were legal and have been blocked or filled.
-    void drop_illegal() {
+    template <class Dropped>
+    void drop_illegal(Dropped&& dropped) {
         int kept = 0;
         for (int i = 0; i < legal_count_; ++i) {
             const Line line = legal_[i];
             legal_[kept] = line;
             // A listed line has one bit left; it is blocked (0x60 and more) or full (0) or still legal.
-            kept += static_cast<std::uint8_t>(byte(line) - 1) < Rules::kBlocked - 1;
+            const bool legal = static_cast<std::uint8_t>(byte(line) - 1) < Rules::kBlocked - 1;
+            if (!legal) dropped(line);
+            kept += legal;
         }
         legal_count_ = kept;
     }

@@ -1,0 +1,60 @@
+#include "core/workers.hpp"
+
+#include <sys/wait.h>
+
+#include <stdexcept>
+
+#include "tests/check.hpp"
+
+using rookery::Workers;
+
+TEST(workers_do_every_block_once) {
+    for (const int threads : {1, 2, 5}) {
+        Workers workers(threads);
+        std::vector<int> done(40);
+        // Rounds so short that threads come late to many of them.
+        for (int round = 0; round < 2000; ++round) {
+            const std::int64_t blocks = round % 40;
+            workers.run(blocks, [&](std::int64_t block) { ++done[static_cast<std::size_t>(block)]; });
+        }
+        for (std::size_t block = 0; block < done.size(); ++block) {
+            CHECK(done[block] == 2000 / 40 * (39 - static_cast<int>(block)));
+        }
+    }
+}
+
+TEST(workers_pass_exceptions_on) {
+    Workers workers(3);
+    for (int round = 0; round < 200; ++round) {
+        bool caught = false;
+        try {
+            workers.run(10, [&](std::int64_t block) {
+                if (block == 7) throw std::runtime_error("block 7");
+            });
+        } catch (const std::runtime_error&) {
+            caught = true;
+        }
+        CHECK(caught);
+        int sum = 0;
+        std::mutex mutex;
+        workers.run(10, [&](std::int64_t block) {
+            std::lock_guard lock(mutex);
+            sum += static_cast<int>(block);
+        });
+        CHECK(sum == 45);
+    }
+}
+
+TEST(workers_survive_a_fork) {
+    Workers workers(3);
+    workers.run(10, [](std::int64_t) {});
+    const pid_t child = fork();
+    if (child == 0) {
+        int done = 0;
+        workers.run(10, [&](std::int64_t) { ++done; });
+        _exit(done == 10 ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+}
