@@ -1,6 +1,7 @@
 // Many games side by side as an environment for learners: observations, masks and rewards in buffers that stay.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
@@ -104,12 +105,16 @@ public:
             throw std::invalid_argument("expected one action for each of " + std::to_string(games()) + " games, not " +
                                         std::to_string(chosen.size()));
         }
-        for (std::size_t i = 0; i < games(); ++i) {
-            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
-            if (!is_over(i) && !may_play(i, chosen[i])) {
-                throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
-                                            std::to_string(i));
+        std::atomic<std::size_t> wrong = games();  // the first game that cannot go on like this
+        for_each_game([&](std::size_t i) {
+            if (!slots_[i].waiting && (is_over(i) || may_play(i, chosen[i]))) return;
+            for (std::size_t first = wrong; i < first && !wrong.compare_exchange_weak(first, i);) {
             }
+        });
+        if (const std::size_t i = wrong; i < games()) {
+            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
+            throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
+                                        std::to_string(i));
         }
         for_each_game([&](std::size_t i) { step_one(i, static_cast<Action>(chosen[i])); });
     }
