@@ -1,6 +1,7 @@
 // Many games side by side as an environment for learners: observations, masks and rewards in buffers that stay.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
@@ -109,12 +110,16 @@ public:
                                         std::to_string(chosen.size()));
         }
         const auto is_offered = [&](std::size_t i) { return is_over(i) || may_play(i, chosen[i]); };
-        for (std::size_t i = 0; i < games(); ++i) {
-            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
-            if (!settings_.illegal_loses && !is_offered(i)) {
-                throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
-                                            std::to_string(i));
+        std::atomic<std::size_t> wrong = games();  // the first game that cannot go on like this
+        for_each_game([&](std::size_t i) {
+            if (!slots_[i].waiting && (settings_.illegal_loses || is_offered(i))) return;
+            for (std::size_t first = wrong; i < first && !wrong.compare_exchange_weak(first, i);) {
             }
+        });
+        if (const std::size_t i = wrong; i < games()) {
+            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
+            throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
+                                        std::to_string(i));
         }
         for_each_game([&](std::size_t i) {
             if (settings_.illegal_loses && !is_offered(i)) {
@@ -237,7 +242,7 @@ private:
     static constexpr bool kShown = requires(S& state, Plane* planes, bool* mask) {
         state.apply_shown(Action(), planes, mask);
     };
-    static constexpr std::int64_t kBlock = 32;  // games
+    static constexpr std::int64_t kBlock = 64;  // games: threads never write into one cache line of `done`
     static constexpr int kMaxOpenings = 1000;
 
     struct Slot {

@@ -322,7 +322,7 @@ public:
         const Rules::Move move = rules_->move(action);
         const auto hide = [&](Line line) {
             // The line lacks the dot that it lacked before, unless this is the dot of the move.
-            const int direction = direction_of(line), lacks = byte(line) & (Rules::kBlocked - 1);
+            const int direction = direction_of(line), lacks = byte(line) & ~Rules::kBlocked;
             const Cell first = first_cell(line);
             const int position = lacks               ? lowest_bit(std::uint64_t(lacks))
                                  : direction == 1 ? move.dot.y - first.y

@@ -35,7 +35,7 @@ except ImportError as error:
     raise ImportError(f"Gymnasium is not installed: pip install 'rookery[gym]' ({error})") from None
 
 from rookery import raster
-from rookery.environments import Vector
+from rookery.environments import Vector, vector
 from rookery.game import Game, State
 from rookery.registry import GAMES, load
 
@@ -45,8 +45,8 @@ RENDER_MODES = ["rgb_array", "svg", "ansi"]
 
 def batch(game: Game | str, variant: str | None, games: int, **settings: Any) -> Vector:
     """Games side by side, from the settings of `rookery.vector` and the options of the game together."""
-    known = {name: settings.pop(name) for name in inspect.signature(Vector).parameters if name in settings}
-    return Vector(load(game, variant, **settings), games, **known)
+    known = {name: settings.pop(name) for name in inspect.signature(vector).parameters if name in settings}
+    return vector(load(game, variant, **settings), games, **known)
 
 
 def observation_space(envs: Vector) -> spaces.Box:
