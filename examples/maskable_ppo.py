@@ -17,6 +17,7 @@ import torch
 import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
+from torch import nn
 
 import rookery as rk
 from rookery.adapters.sb3 import BoardVecEnv
@@ -28,7 +29,9 @@ class Task:
 
     game: str
     steps: int
+    """Actions in all games together."""
     games: int
+    """Games side by side."""
     settings: dict[str, Any]
     variant: str | None = None
     starts: str = "initial"
@@ -36,12 +39,15 @@ class Task:
 
 TASKS = {
     "tenten": Task(
-        "tenten", 400_000, 256, {"n_steps": 32, "batch_size": 1024, "n_epochs": 4, "learning_rate": 1e-3},
-        variant="4x4-seven",
+        "tenten", variant="4x4-seven", steps=400_000, games=256,
+        settings={"n_steps": 32, "batch_size": 1024, "n_epochs": 4, "policy_kwargs": {"net_arch": [128, 128]}},
     ),
     "solitaire-chess": Task(
-        "solitaire-chess", 40_000, 64, {"n_steps": 32, "batch_size": 256, "n_epochs": 10, "learning_rate": 1e-3},
-        starts="random",
+        "solitaire-chess", starts="random", steps=40_000, games=32,
+        settings={
+            "n_steps": 32, "batch_size": 128, "n_epochs": 6, "gamma": 1.0, "gae_lambda": 1.0,
+            "policy_kwargs": {"net_arch": [512], "activation_fn": nn.ReLU},
+        },
     ),
 }  # fmt: skip
 
@@ -52,8 +58,10 @@ def train(task: Task, steps: int | None = None, seed: int = 0) -> MaskablePPO:
     envs = BoardVecEnv(task.game, task.games, task.variant, seed=seed, starts=task.starts)
     # Rewards are divided by the standard deviation of the returns; observations stay as they are.
     scaled = VecNormalize(envs, norm_obs=False)
-    settings = {"ent_coef": 0.01, "policy_kwargs": {"net_arch": [128, 128]}} | task.settings
-    return MaskablePPO("MlpPolicy", scaled, seed=seed, device="cpu", **settings).learn(steps or task.steps)
+    model = MaskablePPO(
+        "MlpPolicy", scaled, learning_rate=1e-3, ent_coef=0.01, seed=seed, device="cpu", **task.settings
+    )
+    return model.learn(steps or task.steps)
 
 
 def play(model: MaskablePPO | None, task: Task, games: int = 1000, most: int = 5000) -> tuple[float, float]:
