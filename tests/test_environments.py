@@ -372,6 +372,7 @@ def test_what_was_not_saved_here_is_refused_whole() -> None:
     refuse(message, learners=saved["learners"] + 2)
     refuse(message, reward=saved["reward"][:2])
     refuse(message, done=~saved["done"])
+    refuse(message, final_observation=saved["final_observation"][..., :7])
     with pytest.raises(ValueError, match=message):
         envs.restore({name: value for name, value in saved.items() if name != "streams"})
     for other in (rk.vector(game, 3, reward="end"), rk.vector(rk.load("checkers", "wcdf"), 3)):

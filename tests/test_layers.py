@@ -12,12 +12,12 @@ GAMES = {path.name for path in (PACKAGE / "games").iterdir() if (path / "__init_
 
 LAYERS = [
     {"_native", "files", "statistics", "progress", "user_code"},
-    {"draw", "game"},
+    {"draw", "game", "raster"},
     {"agents", "run"},
-    {"method", "engines"},
+    {"method", "engines", "environments"},
     {"search", "exact", "learn", "games"},
     {"registry", "adapters.open_spiel"},
-    {"training", "testing", "arena", "report", "environments", "adapters"},
+    {"training", "testing", "arena", "report", "adapters"},
     {"studies"},
     {"cli.base"},
     {"web"},

@@ -358,16 +358,17 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
     environment.def(
         "__init__",
         [](Environment* self, std::vector<H> starts, std::int64_t games, std::uint64_t seed, int threads,
-           bool reward_at_end, bool begin_next, int opponent, int opponent_side) {
+           bool reward_at_end, bool begin_next, int opponent, int opponent_side, bool illegal_loses) {
             std::vector<S> states;
             for (const H& start : starts) states.push_back(start.state);
             new (self) Environment{std::move(starts),
                                    {std::move(states), games, seed, threads,
-                                    {reward_at_end, begin_next, static_cast<Opponent>(opponent), opponent_side}},
+                                    {reward_at_end, begin_next, static_cast<Opponent>(opponent), opponent_side,
+                                     illegal_loses}},
                                    {}};
         },
         "starts"_a, "games"_a, "seed"_a, "threads"_a, "reward_at_end"_a, "begin_next"_a, "opponent"_a,
-        "opponent_side"_a, "Many games from these positions. `opponent`: 0 none, 1 random, 2 asked.");
+        "opponent_side"_a, "illegal_loses"_a, "Many games from these positions. `opponent`: 0 none, 1 random, 2 asked.");
     const auto buffer = [&](const char* buffer_name, auto get) {
         environment.def_prop_ro(buffer_name, [get](nb::handle self) {
             auto& games = nb::cast<Environment&>(self).games;

@@ -1,6 +1,7 @@
 // Many games side by side as an environment for learners: observations, masks and rewards in buffers that stay.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,6 +23,7 @@ struct VectorSettings {
     bool begin_next = false;     // a game that ends begins again in the next step, which ignores its action
     Opponent opponent = Opponent::kNone;
     int opponent_side = -1;  // -1: drawn for every game
+    bool illegal_loses = false;  // an action that is not legal loses the game; else it is an error
 };
 
 // An array that never moves and begins with a cache line.
@@ -53,6 +55,9 @@ struct SavedGames {
     std::vector<std::int8_t> learners;
     std::vector<std::uint64_t> streams;
 };
+
+// Last among the actions of a game that was lost by an action that was not legal.
+inline constexpr Action kForfeit = -1;
 
 // Chance is drawn here, and so is everything else: game i has the random stream (seed, i), so results do not depend on
 // the number of threads.
@@ -97,21 +102,32 @@ public:
         });
     }
 
-    // One action per game. If one is not legal, nothing happens in any game.
+    // One action per game. If one is not legal and that is an error, nothing happens in any game.
     template <class Integer>
     void step(std::span<const Integer> chosen) {
         if (chosen.size() != games()) {
             throw std::invalid_argument("expected one action for each of " + std::to_string(games()) + " games, not " +
                                         std::to_string(chosen.size()));
         }
-        for (std::size_t i = 0; i < games(); ++i) {
-            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
-            if (!is_over(i) && !may_play(i, chosen[i])) {
-                throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
-                                            std::to_string(i));
+        const auto is_offered = [&](std::size_t i) { return is_over(i) || may_play(i, chosen[i]); };
+        std::atomic<std::size_t> wrong = games();  // the first game that cannot go on like this
+        for_each_game([&](std::size_t i) {
+            if (!slots_[i].waiting && (settings_.illegal_loses || is_offered(i))) return;
+            for (std::size_t first = wrong; i < first && !wrong.compare_exchange_weak(first, i);) {
             }
+        });
+        if (const std::size_t i = wrong; i < games()) {
+            if (slots_[i].waiting) throw std::logic_error("the opponent did not move; reset the games");
+            throw std::invalid_argument("action " + std::to_string(chosen[i]) + " is not legal in game " +
+                                        std::to_string(i));
         }
-        for_each_game([&](std::size_t i) { step_one(i, static_cast<Action>(chosen[i])); });
+        for_each_game([&](std::size_t i) {
+            if (settings_.illegal_loses && !is_offered(i)) {
+                forfeit(i);
+            } else {
+                step_one(i, static_cast<Action>(chosen[i]));
+            }
+        });
     }
 
     // A uniformly random legal action per game; 0 where a game is over.
@@ -155,6 +171,7 @@ public:
             if (slot.waiting) throw std::logic_error("the opponent did not move; reset the games");
             saved.starts.push_back(slot.start);
             saved.actions.insert(saved.actions.end(), slot.history.begin(), slot.history.end());
+            if (slot.lost) saved.actions.push_back(kForfeit);
             saved.offsets.push_back(static_cast<std::int64_t>(saved.actions.size()));
             saved.learners.push_back(slot.learner);
             saved.streams.insert(saved.streams.end(), slot.rng.words().begin(), slot.rng.words().end());
@@ -183,6 +200,12 @@ public:
             if (slot.rng.words() == Rng::Words{}) refuse();  // it would give zeros for ever
             for (auto at = saved.offsets[i]; at < saved.offsets[i + 1]; ++at) {
                 const Action action = saved.actions[at];
+                if (action == kForfeit) {
+                    if (!settings_.begin_next || at + 1 != saved.offsets[i + 1]) refuse();
+                    slot.lost = true;
+                    ++slot.length;
+                    break;
+                }
                 if (!is_legal(slot.state, action)) refuse();
                 const bool learners = is_learners(slot, slot.state.player());
                 play(slot, action, [&] { slot.state.apply(action); });
@@ -234,6 +257,7 @@ private:
         std::int32_t openings = 0;  // games in a row that ended before the learner's first move
         std::int8_t learner = 0;
         bool waiting = false;  // for the opponent
+        bool lost = false;     // by an action that was not legal
         S state;
     };
 
@@ -250,7 +274,9 @@ private:
     const typename S::Rules& rules() const { return starts_[0].rules(); }
     Plane* planes_of(std::size_t i) { return observation_.data() + i * planes_; }
     bool* mask_of(std::size_t i) { return mask_.data() + i * actions_; }
-    bool is_over(std::size_t i) const { return settings_.begin_next && slots_[i].state.player() == kTerminal; }
+    bool is_over(std::size_t i) const {
+        return settings_.begin_next && (slots_[i].lost || slots_[i].state.player() == kTerminal);
+    }
     bool may_play(std::size_t i, std::int64_t action) const {
         if constexpr (kShown) {
             return action >= 0 && action < static_cast<std::int64_t>(actions_) &&
@@ -314,6 +340,7 @@ private:
         if constexpr (kShown) show_whole(i);
         slot.history.clear();
         slot.earned = {};
+        slot.lost = false;
         slot.length = 0;
         if (settings_.opponent != Opponent::kNone) {
             const int side = settings_.opponent_side;
@@ -361,6 +388,21 @@ private:
         settings_.begin_next ? show(i) : begin(i);
     }
 
+    // The player to move loses.
+    void forfeit(std::size_t i) {
+        Slot& slot = slots_[i];
+        pay(i, slot.state.player() == 1 ? Returns{1, -1} : Returns{-1, 1});
+        done_[i] = true;
+        std::copy_n(planes_of(i), planes_, final_observation_.data() + i * planes_);
+        if (settings_.begin_next) {
+            slot.lost = true;
+            ++slot.length;
+            show(i);
+        } else {
+            begin(i);
+        }
+    }
+
     void pay(std::size_t i, const Returns& earned) {
         const int first = settings_.opponent == Opponent::kNone ? 0 : slots_[i].learner;
         for (int p = 0; p < players_; ++p) reward_[i * players_ + p] = static_cast<float>(earned[first + p]);
@@ -387,11 +429,14 @@ private:
             bool* const legal = mask_of(i);
             for (const Action action : slot.legal) legal[action] = false;
             slot.legal.clear();
-            slot.state.legal_actions(slot.legal);
+            if (!slot.lost) slot.state.legal_actions(slot.legal);
             for (const Action action : slot.legal) legal[action] = true;
             slot.state.observe(planes_of(i));
+        } else if (slot.lost) {
+            mark_legal(i, false);
         }
-        player_[i] = settings_.opponent == Opponent::kNone ? static_cast<std::int8_t>(slot.state.player()) : slot.learner;
+        const int player = slot.lost ? kTerminal : slot.state.player();
+        player_[i] = settings_.opponent == Opponent::kNone ? static_cast<std::int8_t>(player) : slot.learner;
         length_[i] = slot.length;
     }
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -17,8 +18,8 @@ namespace rookery {
 class Workers {
 public:
     // The caller of `run` works too, so that one thread less is started.
-    explicit Workers(int threads) : process_(getpid()) {
-        for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+    explicit Workers(int threads) : process_(getpid()), parts_(static_cast<std::size_t>(std::max(1, threads))) {
+        for (std::size_t i = 1; i < parts_.size(); ++i) threads_.emplace_back([this, i] { serve(i); });
     }
     Workers(const Workers&) = delete;
 
@@ -29,20 +30,25 @@ public:
         for (auto& thread : threads_) forked() ? thread.detach() : thread.join();
     }
 
-    // Calls work(block) for every block in 0 .. blocks-1. The first exception stops the loop and is thrown here. What a
-    // block computes must depend on the block alone, never on the thread that ran it. One call at a time.
+    // Calls work(block) for every block in 0 .. blocks-1. Each thread begins with a part of its own, the same in every
+    // call with as many blocks, so that what belongs to a block stays in the cache of one core; then it helps the others.
+    // The first exception stops the loop and is thrown here. What a block computes must depend on the block alone, never
+    // on the thread that ran it. One call at a time.
     void run(std::int64_t blocks, const std::function<void(std::int64_t)>& work) {
         if (threads_.empty() || blocks < 2 || forked()) {
             for (std::int64_t block = 0; block < blocks; ++block) work(block);
             return;
         }
         work_ = &work;
-        blocks_ = blocks;
-        next_ = 0;
+        const auto parts = static_cast<std::int64_t>(parts_.size());
+        for (std::int64_t i = 0; i < parts; ++i) {
+            parts_[i].next = blocks * i / parts;
+            parts_[i].end = blocks * (i + 1) / parts;
+        }
         open_ = true;
         ++round_;
         round_.notify_all();
-        take_blocks();
+        take_blocks(0);
         open_ = false;  // who comes late finds nothing to do
         for (int inside = inside_; inside != 0; inside = inside_) {
             if (!spin([&] { return inside_ != inside; })) inside_.wait(inside);
@@ -51,6 +57,11 @@ public:
     }
 
 private:
+    struct alignas(64) Part {
+        std::atomic<std::int64_t> next{0};
+        std::int64_t end = 0;
+    };
+
     // The child of a fork has this object, but not the threads.
     bool forked() const { return getpid() != process_; }
 
@@ -66,34 +77,36 @@ private:
         return false;
     }
 
-    void serve() {
+    void serve(std::size_t own) {
         for (std::uint32_t seen = 0; true;) {
             if (!spin([&] { return round_ != seen; })) round_.wait(seen);
             seen = round_;
             if (stop_) return;
             ++inside_;
-            if (open_) take_blocks();
+            if (open_) take_blocks(own);
             if (--inside_ == 0) inside_.notify_all();
         }
     }
 
-    void take_blocks() {
+    void take_blocks(std::size_t own) {
         try {
-            for (std::int64_t block = next_++; block < blocks_; block = next_++) (*work_)(block);
+            for (std::size_t i = 0; i < parts_.size(); ++i) {
+                Part& part = parts_[(own + i) % parts_.size()];
+                for (std::int64_t block = part.next++; block < part.end; block = part.next++) (*work_)(block);
+            }
         } catch (...) {
-            next_ = blocks_;
+            for (Part& part : parts_) part.next = part.end;
             std::lock_guard lock(failure_mutex_);
             if (!failure_) failure_ = std::current_exception();
         }
     }
 
     pid_t process_;
+    std::vector<Part> parts_;  // the ends change only while nobody is inside
     std::atomic<std::uint32_t> round_{0};
     std::atomic<int> inside_{0};  // threads that may be at work besides the caller
     std::atomic<bool> open_{false}, stop_{false};
-    const std::function<void(std::int64_t)>* work_ = nullptr;  // this and the next change only while nobody is inside
-    std::int64_t blocks_ = 0;
-    std::atomic<std::int64_t> next_{0};
+    const std::function<void(std::int64_t)>* work_ = nullptr;
     std::exception_ptr failure_;
     std::mutex failure_mutex_;
     std::vector<std::thread> threads_;

@@ -37,7 +37,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from rookery import registry
+import rookery
 from rookery.agents import Agent
 from rookery.game import TERMINAL, Game, State, native
 
@@ -48,15 +48,16 @@ PUZZLES = 64
 
 Array = npt.NDArray[Any]
 
+_BAD_SEED = "a seed is a whole number from 0 to 2^64 - 1"
+
 _SAVED = {"starts": np.int32, "offsets": np.int64, "actions": np.int32, "learners": np.int8, "streams": np.uint64}
 """What the native part saves: where each game began, what happened in it since then, and its random stream."""
 
 
 class Vector:
-    """Games side by side. The arrays never move: every step writes into them. Read them; do not write into them.
+    """Games side by side, made by `vector`. The arrays never move: every step writes into them.
 
     Chance is drawn natively. Game i has the random stream (seed, i), so results do not depend on the number of threads.
-    See `vector` for the settings.
     """
 
     observation: npt.NDArray[np.float32] | npt.NDArray[np.uint8]
@@ -76,61 +77,26 @@ class Vector:
     steps: int
     """Calls of `step` since the last reset."""
 
-    def __init__(
-        self,
-        game: Game,
-        games: int,
-        seed: int = 0,
-        threads: int = 0,
-        *,
-        starts: str | Sequence[State | str] = "initial",
-        reward: Literal["steps", "end"] = "steps",
-        autoreset: Literal["same", "next"] = "same",
-        dtype: Literal["float32", "uint8"] = "float32",
-        opponent: Any = None,
-        opponent_side: int | None = None,
-    ) -> None:
-        if not 1 <= games <= 1_000_000:
-            raise ValueError(f"the number of games must be from 1 to 10^6, and is {games}")
-        if threads < 0:
-            raise ValueError("the number of threads must not be negative; 0 means all cores")
-        _one_of("reward", reward, ("steps", "end"))
-        _one_of("autoreset", autoreset, ("same", "next"))
-        _one_of("dtype", dtype, ("float32", "uint8"))
-        _one_of("opponent_side", opponent_side, (None, 0, 1))
-        if opponent is not None and game.players != 2:
-            raise ValueError(f"{game.name} is a game for one player, who has no opponent")
+    def __init__(self, game: Game, start: State, games: Any, opponent: Agent | None, settings: str) -> None:
+        """`games` are native, all made with `settings`; `opponent` is asked where they wait for it."""
         self.game, self.steps = game, 0
-        self._opponent: Agent | None = None
-        if opponent not in (None, "random"):
-            self._opponent = registry.agent(opponent, game)
-        pool = _positions(game, starts, _seed(seed))
-        self._start, first = pool[0], native(pool[0])
-        self._is_native = first is self._start
-        self._settings = f"{game!r} {_digest(pool)} {reward} {autoreset} {dtype} {opponent is not None} {opponent_side}"
-        self._native: Any = (first.Vector if dtype == "float32" else first.ByteVector)(
-            [first, *(native(state, first) for state in pool[1:])],
-            games,
-            seed,
-            threads if self._is_native else 1,
-            reward == "end",
-            autoreset == "next",
-            0 if opponent is None else 1 if self._opponent is None else 2,
-            -1 if opponent_side is None else opponent_side,
+        self._start, self._native, self._opponent, self._settings = start, games, opponent, settings
+        count = len(games.mask)
+        shape = (count, *game.observation_shape)
+        self.observation, self.final_observation = (
+            games.observation.reshape(shape),
+            games.final_observation.reshape(shape),
         )
-        shape = (games, *game.observation_shape)
-        self.observation = self._native.observation.reshape(shape)
-        self.final_observation = self._native.final_observation.reshape(shape)
-        self.mask, self.reward = self._native.mask, self._native.reward
-        self.done, self.player = self._native.done.reshape(games), self._native.player.reshape(games)
-        self.length = self._native.length.reshape(games)
+        self.mask, self.reward = games.mask, games.reward
+        self.done, self.player, self.length = (a.reshape(count) for a in (games.done, games.player, games.length))
         self._ask_opponent()
 
     def __len__(self) -> int:
         return len(self.done)
 
     def step(self, actions: Sequence[int] | npt.NDArray[np.integer[Any]]) -> None:
-        """Play one action per game. ValueError names one that is not legal, and then nothing happens in any game."""
+        """Play one action per game. ValueError names one that is not legal, and then nothing happens in any game; with
+        `illegal="lose"` it loses its game instead."""
         chosen = np.ascontiguousarray(actions)
         if chosen.dtype not in (np.int32, np.int64):
             if chosen.dtype.kind not in "iu":
@@ -149,7 +115,9 @@ class Vector:
 
     def reset(self, seed: int | None = None) -> None:
         """Begin all games anew; with a seed, also all random streams. The positions to start from stay the same."""
-        self._native.reset(None if seed is None else _seed(seed))
+        if seed is not None and not 0 <= seed < 2**64:
+            raise ValueError(_BAD_SEED)
+        self._native.reset(seed)
         self.steps = 0
         self._ask_opponent()
 
@@ -157,11 +125,9 @@ class Vector:
         """A copy of the state of one game, with its history."""
         if not 0 <= i < len(self):
             raise IndexError(f"games are 0 to {len(self) - 1}, not {i}")
-        state: Any = self._native.state(i)
-        if self._is_native:
-            kind: Any = type(self._start)
-            state = kind(state)
-        return cast(State, state)
+        kind: Any = type(self._start)
+        state = self._native.state(i)
+        return cast(State, state if isinstance(state, State) else kind(state))
 
     def save(self) -> dict[str, Array]:
         """The whole batch as plain arrays, which `numpy.savez` can write and `restore` reads."""
@@ -184,7 +150,9 @@ class Vector:
         done = np.asarray(saved["done"], np.bool_)
         reward = np.asarray(saved["reward"], np.float32)
         last = np.asarray(saved["final_observation"], self.final_observation.dtype)
-        if done.shape != self.done.shape or reward.shape != self.reward.shape or len(last) != done.sum():
+        if done.shape != self.done.shape or reward.shape != self.reward.shape:
+            raise refusal
+        if last.shape != (done.sum(), *self.game.observation_shape):
             raise refusal
         self._native.restore(*(np.ascontiguousarray(saved[name], kind).ravel() for name, kind in _SAVED.items()))
         self.reward[:], self.done[:] = reward, done
@@ -210,6 +178,7 @@ def vector(
     dtype: Literal["float32", "uint8"] = "float32",
     opponent: Any = None,
     opponent_side: int | None = None,
+    illegal: Literal["raise", "lose"] = "raise",
 ) -> Vector:
     """Many games side by side as an environment for learners, natively for the games that are native.
 
@@ -225,30 +194,48 @@ def vector(
     - `opponent`: an agent by name or object, which plays the other side of a game for two. "random" plays natively;
       others are asked through Python.
     - `opponent_side`: 0 or 1; None draws it for every game.
+    - `illegal`: "raise": an action that is not legal raises ValueError, and then nothing happens in any game. "lose":
+      it ends its game with a reward of -1, and the other player gets 1.
     """
-    return Vector(
-        game,
+    if not 1 <= games <= 1_000_000:
+        raise ValueError(f"the number of games must be from 1 to 10^6, and is {games}")
+    if threads < 0:
+        raise ValueError("the number of threads must not be negative; 0 means all cores")
+    if not 0 <= seed < 2**64:
+        raise ValueError(_BAD_SEED)
+    _one_of("reward", reward, ("steps", "end"))
+    _one_of("autoreset", autoreset, ("same", "next"))
+    _one_of("dtype", dtype, ("float32", "uint8"))
+    _one_of("opponent_side", opponent_side, (None, 0, 1))
+    _one_of("illegal", illegal, ("raise", "lose"))
+    if opponent is not None and game.players != 2:
+        raise ValueError(f"{game.name} is a game for one player, who has no opponent")
+    asked = None if opponent is None or opponent == "random" else rookery.agent(opponent, game)
+    kind = "none" if opponent is None else "asked" if asked else "random"
+    pool = _positions(game, starts, seed)
+    first = native(pool[0])
+    natives = [first, *(native(state, first) for state in pool[1:])]
+    made = (first.Vector if dtype == "float32" else first.ByteVector)(
+        natives,
         games,
         seed,
-        threads,
-        starts=starts,
-        reward=reward,
-        autoreset=autoreset,
-        dtype=dtype,
-        opponent=opponent,
-        opponent_side=opponent_side,
+        threads if first is pool[0] else 1,
+        reward == "end",
+        autoreset == "next",
+        ("none", "random", "asked").index(kind),
+        -1 if opponent_side is None else opponent_side,
+        illegal == "lose",
     )
+    settings = (
+        f"{game!r}, starts {_digest(pool)}, reward {reward}, autoreset {autoreset}, {dtype}, opponent {kind}, "
+        f"opponent_side {opponent_side}, illegal {illegal}"
+    )
+    return Vector(game, pool[0], made, asked, settings)
 
 
 def _one_of(name: str, value: object, known: Sequence[object]) -> None:
     if value not in known:
         raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
-
-
-def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed}")
-    return seed
 
 
 def _positions(game: Game, starts: str | Sequence[State | str], seed: int) -> list[State]:

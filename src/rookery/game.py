@@ -323,6 +323,8 @@ class Game:
     num_actions: int
     """Action ids are 0 to num_actions - 1."""
     observation_shape: tuple[int, ...]
+    observation_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The least and the greatest number that an observation may hold."""
     options: dict[str, Any]
     """The arguments of the constructor that are not its defaults."""
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}

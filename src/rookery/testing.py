@@ -104,6 +104,11 @@ def _check_state(game: Game, state: State, rng: random.Random) -> None:
     observation = state.observation()
     assert observation.shape == game.observation_shape, "the observation has another shape than promised"
     assert observation.dtype == np.float32, "observations are float32"
+    least, most = game.observation_range
+    assert least <= observation.min(), (
+        f"the observation holds {observation.min()}, and observation_range is from {least}"
+    )
+    assert observation.max() <= most, f"the observation holds {observation.max()}, and observation_range is to {most}"
     _check_text_and_drawing(game, state)
     _check_illegal_actions(game, state, rng)
     if player != TERMINAL:

@@ -74,6 +74,7 @@ class Coins(Game):
     """One player takes 1 or 2 of six coins per turn and earns the square; what was earned is no part of the key."""
 
     name, players, num_actions, observation_shape = "coins", 1, 2, (1, 1, 1)
+    observation_range = (0.0, 6.0)
 
     def initial_state(self) -> CoinsState:
         return CoinsState(self, 6, 0, 0)
@@ -165,7 +166,7 @@ def test_forgetting_changes_nothing(game: Game, remembered: int) -> None:
         assert np.array_equal(returns, other_returns)
     assert few.mcts(50, 1.0, 2) == many.mcts(50, 1.0, 2)
     few_games, many_games = (
-        first.Vector([first], 5, 4, threads, False, False, 0, -1) for first, threads in ((few, 2), (many, 1))
+        first.Vector([first], 5, 4, threads, False, False, 0, -1, False) for first, threads in ((few, 2), (many, 1))
     )
     for _ in range(30):
         actions = few_games.sample()
