@@ -127,7 +127,7 @@ def train(settings: Settings, show: bool = True) -> Net:
 
         flat = [x.flatten(0, 1) for x in (kept_seen, kept_mask, actions, logs, advantages, targets)]
         for _ in range(settings.epochs):
-            for rows in torch.randperm(len(flat[0])).split(settings.minibatch):
+            for rows in torch.split(torch.randperm(len(flat[0])), settings.minibatch):
                 some_seen, some_mask, action, old_log, advantage_of, target = (x[rows] for x in flat)
                 log, value = net(some_seen, some_mask)
                 ratio = (log.gather(1, action[:, None]).squeeze(1) - old_log).exp()

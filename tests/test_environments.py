@@ -539,3 +539,41 @@ def test_a_python_loop_on_states_gets_the_same_scores() -> None:
         first = np.where((first == 0) & envs.done, length, first)
     error = np.hypot(np.std(lengths), np.std(first)) / np.sqrt(300)
     assert abs(np.mean(lengths) - first.mean()) < 4 * error
+
+
+@pytest.mark.parametrize("autoreset", ["same", "next"])
+@pytest.mark.parametrize(("name", "opponent"), [("checkers", None), ("checkers", "random"), ("morpion", None)])
+def test_what_is_not_legal_may_lose(name: str, opponent: str | None, autoreset: str) -> None:
+    game = rk.load(name, **({"board": 16} if name == "morpion" else {}))
+    envs = rk.vector(game, 40, seed=2, autoreset=autoreset, opponent=opponent, illegal="lose")  # type: ignore[arg-type]
+    for _ in range(3):
+        envs.step(envs.sample())
+    before, player, first = envs.observation.copy(), envs.player.copy(), rk.vector(game, 1).observation[0]
+    wrong = np.arange(40) % 3 == 0
+    actions = np.where(wrong, np.where(np.arange(40) % 2, -1, 2**40), envs.sample())
+    envs.step(actions)
+    assert np.array_equal(envs.done, wrong)
+    assert np.array_equal(envs.final_observation[wrong], before[wrong])
+    for i in np.flatnonzero(wrong):
+        lost = [-1.0] if envs.reward.shape[1] == 1 else [-1.0, 1.0] if player[i] == 0 else [1.0, -1.0]
+        assert envs.reward[i].tolist() == lost
+    if autoreset == "next":
+        assert np.array_equal(envs.observation[wrong], before[wrong])
+        assert not envs.mask[wrong].any()
+        assert opponent or (envs.player[wrong] == TERMINAL).all()
+        other = rk.vector(game, 40, autoreset="next", opponent=opponent, illegal="lose")
+        other.restore(envs.save())
+        assert np.array_equal(other.mask, envs.mask)
+        assert np.array_equal(other.player, envs.player)
+        assert np.array_equal(other.length, envs.length)
+        envs.step(envs.sample())
+        other.step(other.sample())
+        assert np.array_equal(other.observation, envs.observation)
+        assert not envs.reward[wrong].any()
+    assert envs.mask[wrong].any(axis=1).all()
+    assert opponent or (envs.observation[wrong] == first).all()
+    assert (envs.length[wrong] == 0).all()
+    for _ in range(5):
+        envs.step(envs.sample())
+    for i in range(40):
+        assert np.array_equal(envs.mask[i], envs.state(i).legal_mask())

@@ -36,7 +36,7 @@ def pixels(svg: str) -> npt.NDArray[np.uint8]:
     root = ElementTree.fromstring(svg)
     left, top, width, height = _numbers(root.get("viewBox", ""))
     wide, high = (float(root.get(name, size)) for name, size in (("width", width), ("height", height)))
-    renderer = RendererAgg(math.ceil(wide), math.ceil(high), 72)
+    renderer: Any = RendererAgg(math.ceil(wide), math.ceil(high), 72)  # type: ignore[no-untyped-call]
     renderer.clear()
     scale = wide / width
     # SVG counts from the top, Matplotlib from the bottom.
@@ -138,11 +138,12 @@ def _parsed(commands: str) -> Any:
     """The path that the commands of an SVG path draw."""
     from matplotlib.path import Path
 
-    points: list[tuple[float, float]] = []
-    codes: list[int] = []
-    start = here = (0.0, 0.0)
+    points: list[tuple[float, ...]] = []
+    codes: list[np.uint8] = []
+    start: tuple[float, ...] = (0.0, 0.0)
+    here = start
 
-    def go(code: int, *to: tuple[float, float]) -> None:
+    def go(code: np.uint8, *to: tuple[float, ...]) -> None:
         points.extend(to)
         codes.extend([code] * len(to))
 
@@ -174,7 +175,7 @@ def _parsed(commands: str) -> Any:
     return Path(points, codes)
 
 
-def _arc(start: tuple[float, float], values: list[float], end: tuple[float, float]) -> Any:
+def _arc(start: tuple[float, ...], values: list[float], end: tuple[float, ...]) -> Any:
     """An arc of an ellipse from its ends, as SVG gives it (implementation notes B.2.4 of SVG 2)."""
     from matplotlib.path import Path
     from matplotlib.transforms import Affine2D
@@ -190,7 +191,7 @@ def _arc(start: tuple[float, float], values: list[float], end: tuple[float, floa
     first, last = (math.degrees(math.atan2(y - cy, x - cx)) for x, y in ((x1, y1), (x2, y2)))
     # Path.arc draws towards growing angles, at most once round.
     arc = Path.arc(first, last + 360 * (last <= first)) if clockwise else Path.arc(last, first + 360 * (first <= last))
-    vertices = arc.vertices if clockwise else arc.vertices[::-1]
+    vertices = np.asarray(arc.vertices)[:: 1 if clockwise else -1]
     back = Affine2D().scale(radius).translate(cx, cy) + to_circle.inverted()
     return Path(back.transform(vertices), arc.codes)
 
@@ -206,7 +207,8 @@ def _transform(text: str) -> Any:
         elif name == "scale":
             whole.scale(values[0], values[-1])
         elif name == "rotate":
-            whole.rotate_deg_around(*(values[1:] or (0, 0)), values[0])
+            x, y = values[1:] or (0.0, 0.0)
+            whole.rotate_deg_around(x, y, values[0])
         else:
             raise ValueError(f"a drawing with the transform {name} cannot be made into pixels")
     return whole

@@ -93,7 +93,7 @@ def test_maskable_ppo_runs(name: str) -> None:
 def test_masked_ppo_learns() -> None:
     """A form so small that it takes seconds, on a board so small that the difference is plain."""
     example: Any = load_file(EXAMPLES / "masked_ppo.py")
-    settings = example.Settings(game="tenten", variant="3x3-three", steps=60_000, games=64, minibatch=512, width=64)
+    settings = example.Settings(game="tenten", variant="3x3-three", steps=40_000, games=64, minibatch=512, width=64)
     _, before = example.play(None, settings, games=300)
     _, after = example.play(example.train(settings, show=False), settings, games=300)
     assert after > 1.3 * before

@@ -118,7 +118,7 @@ class BoardEnv(gymnasium.Env[Array, np.int64]):
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """The legal actions, as the algorithms of sb3-contrib ask for them."""
-        return self.games.mask[0].copy()
+        return np.array(self.games.mask[0])
 
     def render(self) -> Any:
         return render(self.games.state(0), self.render_mode)

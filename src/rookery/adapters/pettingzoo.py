@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from rookery.adapters.gymnasium import RENDER_MODES, batch, check_render_mode, o
 
 try:
     from gymnasium import spaces
-    from pettingzoo.utils import AECEnv, ParallelEnv, wrappers
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo.utils import AECEnv, ParallelEnv, wrappers  # type: ignore[import-untyped]
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel  # type: ignore[import-untyped]
 except ImportError as error:
     raise ImportError(f"PettingZoo is not installed: pip install 'rookery[gym]' ({error})") from None
 
@@ -45,7 +45,7 @@ def parallel_env(game: Game | str, variant: str | None = None, **settings: Any) 
     return turn_based_aec_to_parallel(env(game, variant, **settings))
 
 
-class raw_env(AECEnv[str, Any, Any]):
+class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]
     """A game without wrappers: an action that is not legal raises ValueError.
 
     `settings` are `starts`, `reward` and `dtype` of `rookery.vector`, and the options of the game. Agents are called
@@ -53,7 +53,7 @@ class raw_env(AECEnv[str, Any, Any]):
     empty.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+    metadata: dict[str, Any] = {  # noqa: RUF012, PettingZoo has it so
         "render_modes": RENDER_MODES, "render_fps": 4, "name": "rookery_v0", "is_parallelizable": False,
     }  # fmt: skip
 
@@ -68,7 +68,7 @@ class raw_env(AECEnv[str, Any, Any]):
         super().__init__()
         self.render_mode = check_render_mode(render_mode)
         self.games = batch(game, variant, 1, threads=1, autoreset="next", **settings)
-        self.metadata = self.metadata | {"name": f"{self.games.game.name.replace('-', '_')}_v0"}
+        self.metadata = type(self).metadata | {"name": f"{self.games.game.name.replace('-', '_')}_v0"}
         self.possible_agents = [f"player_{i}" for i in range(self.games.game.players)]
         seen = observation_space(self.games)
         actions = self.games.game.num_actions
@@ -97,7 +97,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.possible_agents[self.games.player[0]]
 
     def observe(self, agent: str) -> dict[str, Any]:
