@@ -6,7 +6,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
+NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
 .PHONY: demo test lint slow sanitize bench debian axe format clean
 
@@ -22,8 +22,7 @@ slow: .venv/dev-installed debian
 lint: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m nanobind.stubgen -q -P -r -m rookery._native -O src/rookery
-	sed -i 's/^class State:/class State(rookery.game.State):/; 0,/^import\|^from/s//import rookery.game\n&/' src/rookery/_native/*.pyi
+	$(BIN)/python native/bindings/stubs.py src/rookery
 	$(BIN)/mypy
 
 # The C++ tests under the address and undefined-behaviour sanitizers.
