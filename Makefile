@@ -68,8 +68,8 @@ clean:
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install -q -e '.[dev]'
+.venv/dev-installed: $(NATIVE) tests/constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install -q -e '.[dev]' -c tests/constraints.txt
 	touch .venv/installed $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
