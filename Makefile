@@ -16,6 +16,7 @@ demo: .venv/installed
 test: lint sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+slow: DEBIAN += qemu-user-static
 slow: .venv/dev-installed debian
 	$(BIN)/python -m pytest -m slow
 
@@ -35,8 +36,8 @@ sanitize: .venv/dev-installed
 bench: .venv/installed .bench-venv/installed
 	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
 
-# Real endgame tables, a real engine and a real browser. Without them, or without the right to install, their tests are
-# skipped.
+# Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the right
+# to install, their tests are skipped.
 DEBIAN := gaviotatb stockfish chromium
 debian:
 	@if command -v apt-get > /dev/null && ! dpkg -s $(DEBIAN) > /dev/null 2>&1; then \

@@ -1,4 +1,4 @@
-"""What a user of the package writes. `tests/test_packaging.py` checks its types against the installed wheel and runs it.
+"""A user's program. `tests/test_packaging.py` checks its types against the installed wheel and runs it.
 
 It prints one JSON object: the instruction set of the native module, and results that are the same with any.
 """
