@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -92,6 +93,14 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
     output(folder / "bin" / "python", "-m", "pip", "install", "-q", wheel, "mypy")
     yield folder / "bin" / "python"
     shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_no_builds(distributions: Path) -> None:
+    (sdist,) = distributions.glob("*.tar.gz")
+    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    assert names >= {"CMakeLists.txt", "LICENSE", "native/bindings/stubs.py", PROJECT["readme"], "src/rookery/py.typed"}
+    assert [name for name in names if name.endswith((".so", ".pyi"))] == []
 
 
 @pytest.mark.slow
