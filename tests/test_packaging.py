@@ -98,14 +98,16 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 @pytest.mark.slow
 def test_the_source_distribution_holds_no_builds(distributions: Path) -> None:
     (sdist,) = distributions.glob("*.tar.gz")
-    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
     assert names >= {"CMakeLists.txt", "LICENSE", "native/bindings/stubs.py", PROJECT["readme"], "src/rookery/py.typed"}
     assert [name for name in names if name.endswith((".so", ".pyi"))] == []
 
 
 @pytest.mark.slow
 def test_what_the_wheel_holds(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
     package = ROOT / "src" / "rookery"
     wanted = {str(path.relative_to(ROOT / "src")) for path in package.rglob("*.py")}
     stubs = {f"rookery/_native/{path.name}.pyi" for path in (ROOT / "native" / "games").iterdir()}
