@@ -32,8 +32,8 @@ PyMODINIT_FUNC PyInit__native() {
         file = folder + "_native_baseline.so";
         if (access(file.c_str(), F_OK) != 0) {
             PyErr_SetString(PyExc_ImportError,
-                            "this build of Rookery needs a processor with AVX2, BMI2 and FMA: build it from source with "
-                            "CMAKE_ARGS=-DROOKERY_BASELINE=ON");
+                            "this build of Rookery needs a processor with AVX2, BMI2 and FMA: build it from source "
+                            "with CMAKE_ARGS=-DROOKERY_BASELINE=ON");
             return nullptr;
         }
     }
