@@ -36,8 +36,8 @@ sanitize: .venv/dev-installed
 bench: .venv/installed .bench-venv/installed
 	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
 
-# Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the right
-# to install, their tests are skipped.
+# Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the
+# right to install, their tests are skipped.
 DEBIAN := gaviotatb stockfish chromium
 debian:
 	@if command -v apt-get > /dev/null && ! dpkg -s $(DEBIAN) > /dev/null 2>&1; then \
