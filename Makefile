@@ -6,7 +6,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp') CMakeLists.txt pyproject.toml
+NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
 .PHONY: demo test lint slow sanitize bench debian axe format clean
 
@@ -16,14 +16,14 @@ demo: .venv/installed
 test: lint sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+slow: DEBIAN += qemu-user-static
 slow: .venv/dev-installed debian
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m nanobind.stubgen -q -P -r -m rookery._native -O src/rookery
-	sed -i 's/^class State:/class State(rookery.game.State):/; 0,/^import\|^from/s//import rookery.game\n&/' src/rookery/_native/*.pyi
+	$(BIN)/python native/bindings/stubs.py src/rookery
 	$(BIN)/mypy
 
 # The C++ tests under the address and undefined-behaviour sanitizers.
@@ -36,8 +36,8 @@ sanitize: .venv/dev-installed
 bench: .venv/installed .bench-venv/installed
 	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
 
-# Real endgame tables, a real engine and a real browser. Without them, or without the right to install, their tests are
-# skipped.
+# Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the
+# right to install, their tests are skipped.
 DEBIAN := gaviotatb stockfish chromium
 debian:
 	@if command -v apt-get > /dev/null && ! dpkg -s $(DEBIAN) > /dev/null 2>&1; then \
@@ -69,8 +69,8 @@ clean:
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: $(NATIVE) | .venv/bin/python
-	$(BIN)/python -m pip install -q -e '.[dev]'
+.venv/dev-installed: $(NATIVE) tests/constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install -q -e '.[dev]' -c tests/constraints.txt
 	touch .venv/installed $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt

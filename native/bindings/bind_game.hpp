@@ -470,7 +470,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
         return std::make_tuple(shape[0], shape[1], shape[2]);
     });
 
-    nb::class_<H> state(m, "State");
+    // For type checkers: `native_state` of game.py gives the subclasses what State of game.py has.
+    nb::class_<H> state(m, "State", nb::sig("class State(rookery.game.State)"));
     // The copy comes first: the next overload takes any object.
     state.def(
         "__init__",

@@ -40,14 +40,9 @@ static void bind_python_games(nb::module_& m) {
 }
 
 NB_MODULE(_native, m) {
-#if defined(__x86_64__) && defined(__AVX2__)
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) {
-        throw nb::import_error("this build of Rookery needs a processor with AVX2 and BMI2; build it from source with "
-                               "CMAKE_ARGS=-DROOKERY_ARCH=native");
-    }
-#endif
     // Tables and states that live until the interpreter ends (in caches, tracebacks) are no leaks.
     nb::set_leak_warnings(false);
+    m.attr("ARCH") = ROOKERY_ARCH;  // the value of -march; empty for the compiler's default
     m.attr("CHANCE") = kChance;
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
