@@ -51,4 +51,16 @@ class Voting(QLearning):
         return super().agent(game, QLearning.Options("voting"), model)
 
 
-METHODS = (QLearning(), Voting())
+class Dqn(Method):
+    """Deep Q-learning: a net that values every move."""
+
+    name, kind = "dqn", "learn"
+    module, extra, headline, model = "rookery.learn.dqn", "deep", "mean_return", "model.safetensors"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        agent: Agent = self.imported().load(game, model)
+        return agent
+
+
+METHODS = (QLearning(), Voting(), Dqn())

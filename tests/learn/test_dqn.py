@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rookery
+from rookery.game import TERMINAL, Game
+from rookery.learn import dqn
+from rookery.learn.methods import Dqn
+from rookery.training import train
+from tests.learn.test_q_learning import after, never_loses
+from tests.search.test_python_games import Coins
+from tests.tic_tac_toe import TicTacToe
+
+GAME = TicTacToe()
+SMALL = {"steps": 60, "games": 8, "width": 16, "batch": 16, "memory": 500}
+
+
+def test_memory_keeps_the_last_moves() -> None:
+    memory = dqn.Memory(5, np.zeros((2, 1, 1, 1), np.uint8), np.zeros((2, 9), np.bool_))
+    for i in range(0, 8, 2):
+        rows = np.array([i, i + 1])
+        memory.add(
+            before=rows.reshape(2, 1, 1, 1), after=rows.reshape(2, 1, 1, 1), legal=np.zeros((2, 2), np.uint8),
+            action=rows, reward=rows, follows=rows,
+        )  # fmt: skip
+    assert len(memory) == 5
+    assert memory.action.tolist() == [5, 6, 7, 3, 4]
+
+
+@pytest.mark.parametrize("game", [GAME, rookery.load("tenten", "3x3-seven")], ids=["two players", "chance"])
+def test_what_is_remembered_is_what_happened(game: Game) -> None:
+    """Every move in the memory leads from its position to the next, for the right player."""
+    trainer = dqn.Trainer(game, dqn.Settings(**SMALL), 3)
+    for _ in range(40):
+        trainer.play(1.0)
+    memory, names = trainer.memory, 8
+    ended = 0
+    for i in range(names, len(memory)):
+        if memory.follows[i - names] != 0:  # the game went on
+            assert np.array_equal(memory.after[i - names], memory.before[i])
+        else:
+            ended += 1
+            assert memory.reward[i - names] != 0 or game.players == 2
+        assert abs(memory.follows[i]) <= 1
+    assert ended > 5
+    if game.players == 2:
+        assert set(memory.follows[: len(memory)].tolist()) == {0.0, -1.0}
+        assert set(memory.reward[: len(memory)].tolist()) == {0.0, 1.0}  # who moves last does not lose
+        for i in range(100):
+            board = memory.before[i].reshape(2, 9)
+            state = GAME.parse_state(rows_of("".join("x" if x else "o" if o else "." for x, o in board.T)))
+            next_state = after(state, int(memory.action[i]))
+            if next_state.player() == TERMINAL:
+                assert memory.reward[i] == next_state.returns()[state.player()]
+            else:
+                legal = np.unpackbits(memory.legal[i], count=9)
+                assert np.flatnonzero(legal).tolist() == next_state.legal_actions()
+
+
+def rows_of(cells: str) -> str:
+    return "/".join(cells[i : i + 3] for i in (0, 3, 6))
+
+
+def test_it_learns_what_coins_are_worth(tmp_path: Path) -> None:
+    """Six coins, one or two per turn for their square: always two, and every value is known."""
+    run = train(Coins(), "dqn", out=tmp_path / "run", steps=1500, games=16, width=32, batch=64, discount=1.0)
+    agent = run.agent()
+    for left in range(2, 7):
+        values = agent.values(Coins().parse_state(str(left)))
+        best = {n: 4 * (n // 2) + n % 2 for n in range(7)}
+        assert values[0] == pytest.approx(1 + best[left - 1], abs=0.7)
+        assert values[1] == pytest.approx(4 + best[left - 2], abs=0.7)
+    assert run.metrics[-1]["mean_return"] > 6.0
+
+
+def test_a_stopped_training_ends_with_the_same_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dqn, "ROW_EVERY", 20)
+    monkeypatch.setattr(dqn, "CHECKPOINT_SECONDS", 0.0)
+    whole = train(GAME, "dqn", out=tmp_path / "whole", **SMALL)
+
+    def interrupt(row: dict[str, float]) -> None:
+        if row["steps"] == 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(GAME, "dqn", out=tmp_path / "parts", on_row=interrupt, **SMALL)
+    parts = train(GAME, "dqn", out=tmp_path / "parts", resume=True, **SMALL)
+    state = GAME.initial_state()
+    assert parts.agent().values(state) == whole.agent().values(state)
+    assert [row["loss"] for row in parts.metrics] == [row["loss"] for row in whole.metrics]
+
+
+def test_convolutions_and_bad_settings(tmp_path: Path) -> None:
+    game = rookery.load("tenten", "4x4-seven")
+    run = train(game, "dqn", out=tmp_path / "run", net="conv", **SMALL)
+    state = game.parse_state("###./..../..../.... 1x1")
+    assert set(run.agent().values(state)) == set(state.legal_actions())
+    # Special forms of the game take its place; the method itself fits any game.
+    own = train("solitaire-chess", Dqn(), out=tmp_path / "own", starts="random", **SMALL)
+    assert own.metrics[-1]["steps"] == 60
+    with pytest.raises(ValueError, match="epsilon must be from 0 to 1"):
+        dqn.Settings(epsilon=-1)
+    with pytest.raises(ValueError, match="holds 'tenten dqn', not 'tic-tac-toe dqn'"):
+        dqn.load(GAME, run.folder / "model.safetensors")
+
+
+@pytest.mark.slow
+def test_tic_tac_toe_is_never_lost(tmp_path: Path) -> None:
+    agent = train(GAME, "dqn", out=tmp_path / "run", steps=6000).agent()
+    assert never_loses(GAME, agent, 0)
+    assert never_loses(GAME, agent, 1)
