@@ -125,7 +125,6 @@ class OpenSpiel(Game):
 
     name = "open_spiel"
     blurb = "A game of OpenSpiel."
-    observation_range = (-np.inf, np.inf)
     spec: ClassVar[str]
 
     def __init__(self) -> None:
