@@ -18,6 +18,7 @@ class ConnectFour(Game):
 
     name = "connect-four"
     players = 2
+    observation_range = (0.0, 1.0)
     title = "Connect Four"
     blurb = "Drop discs into columns; four in a row win."
     sides = ("Yellow", "Red")

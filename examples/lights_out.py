@@ -20,6 +20,7 @@ class LightsOut(Game):
 
     name = "lights-out"
     players = 1
+    observation_range = (0.0, 1.0)
     title = "Lights Out"
     blurb = "Press lamps until all are out."
     variants = {"3x3": {"rows": 3, "columns": 3}, "4x4": {"rows": 4, "columns": 4}}  # noqa: RUF012

@@ -18,6 +18,7 @@ class Nim(Game):
 
     name = "nim"
     players = 2
+    observation_range = (0.0, 1.0)
     blurb = "Take stones from one heap; the last stone wins."
     variants = {"3-4-5": {"heaps": (3, 4, 5)}, "1-3-5-7": {"heaps": (1, 3, 5, 7)}}  # noqa: RUF012
 

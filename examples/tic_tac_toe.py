@@ -18,6 +18,7 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 class TicTacToe(Game):
     name = "tic-tac-toe"
     players = 2
+    observation_range = (0.0, 1.0)
     num_actions = 9
     observation_shape = (2, 3, 3)
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #if defined(__BMI2__)
 #include <immintrin.h>
 #endif
@@ -49,12 +51,20 @@ inline std::uint64_t spread_bits(std::uint64_t x, std::uint64_t places) {
 #endif
 }
 
-// Writes 1 or 0 for each of the first `count` bits. The inner loop becomes a few vector instructions.
+// Vector types of gcc and clang.
+using EightWords = std::int32_t __attribute__((vector_size(32)));
+using EightBytes = std::int8_t __attribute__((vector_size(8)));
+
+// Writes 1 or 0 for each of the first `count` bits, eight numbers at once: floats or bytes.
 template <class Number>
 void write_bits(std::uint64_t x, int count, Number* numbers) {
+    using Lane = std::conditional_t<sizeof(Number) == 1, std::int8_t, std::int32_t>;
+    using Lanes = std::conditional_t<sizeof(Number) == 1, EightBytes, EightWords>;
+    constexpr Lanes kBits = {1, 2, 4, 8, 16, 32, 64, static_cast<Lane>(128)};
     for (; count >= 8; count -= 8, numbers += 8, x >>= 8) {
-        const auto byte = static_cast<std::int32_t>(x & 0xff);
-        for (int i = 0; i < 8; ++i) numbers[i] = byte & 1 << i ? Number(1) : Number(0);
+        const Lanes set = (static_cast<Lane>(x & 0xff) & kBits) != 0;  // all bits of a lane, or none
+        const Lanes written = set & std::bit_cast<Lane>(Number(1));
+        std::memcpy(numbers, &written, sizeof written);
     }
     for (int i = 0; i < count; ++i) numbers[i] = static_cast<Number>(x >> i & 1);
 }

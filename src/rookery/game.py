@@ -323,8 +323,8 @@ class Game:
     num_actions: int
     """Action ids are 0 to num_actions - 1."""
     observation_shape: tuple[int, ...]
-    observation_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    """The least and the greatest number that an observation may hold."""
+    observation_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    """The least and the greatest number that an observation may hold, for libraries that ask for it."""
     options: dict[str, Any]
     """The arguments of the constructor that are not its defaults."""
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -504,6 +504,8 @@ def rebuild(kind: type[Game] | str, options: Mapping[str, Any]) -> Game:
 
 class NativeGame(Game):
     """A game whose rules and states are C++. `rules` is the native object the states point to."""
+
+    observation_range = (0.0, 1.0)
 
     def __init__(self, rules: Any) -> None:
         self.rules = rules

@@ -106,18 +106,19 @@ def test_masked_ppo_needs_an_opponent() -> None:
 
 
 @pytest.mark.slow
-def test_maskable_ppo_learns_1010() -> None:
+@pytest.mark.parametrize(("steps", "least"), [(60_000, 162), (400_000, 430)])
+def test_maskable_ppo_learns_1010(steps: int, least: float) -> None:
     """Random play earns about 105 points; a plain wrapper of single environments reached 162 after 60,000 steps."""
     example: Any = load_file(EXAMPLES / "maskable_ppo.py")
     task = example.TASKS["tenten"]
     _, before = example.play(None, task)
     assert before == pytest.approx(105, abs=6)
-    begin = time.perf_counter()
-    model = example.train(task)
-    seconds = time.perf_counter() - begin
+    begin = time.process_time()
+    model = example.train(task, steps)
+    seconds = time.process_time() - begin
     length, after = example.play(model, task)
-    print(f"{before:.1f} -> {after:.1f} points, {length:.1f} rounds, {seconds:.1f} s")
-    assert after >= 300
+    print(f"{before:.1f} -> {after:.1f} points, {length:.1f} rounds, {seconds:.1f} CPU s")
+    assert after >= least
 
 
 @pytest.mark.slow

@@ -619,8 +619,7 @@ public:
     int player() const { return ending_ == Ending::kNone ? position().to_move : kTerminal; }
 
     void legal_actions(ActionList& actions) const {
-        if (ending_ != Ending::kNone) return;
-        for_each_move(position(), moves_, [&](Move move) { actions.push_back(action_of(move)); });
+        for_each_legal([&](Action action) { actions.push_back(action); });
     }
 
     std::uint64_t count_legal() const { return ending_ == Ending::kNone ? moves_.count : 0; }
@@ -646,28 +645,51 @@ public:
         return bytes;
     }
 
-    // Planes 0 to 5: White's K, Q, R, B, N, P; 6 to 11: Black's; 12: ones if Black is to move. Rank 8 is row 0.
-    template <class Plane>
-    void observe(Plane* planes) const {
-        const Position& p = position();
-        std::fill_n(planes, 12 * 64, Plane(0));
-        std::fill_n(planes + 12 * 64, 64, static_cast<Plane>(p.to_move));
-        const auto put = [&](int player, int plane, int square) { planes[(6 * player + plane) * 64 + (square ^ 56)] = 1; };
-        put(p.strong, 0, p.strong_king);
-        put(1 - p.strong, 0, p.weak_king);
-        for (int i = 0; i < 2; ++i) {
-            static constexpr std::array<int, 6> kPlaneOf = {0, 4, 3, 2, 1, 5};  // of each kind
-            if (p.kinds[i] != kNoPiece) put(p.strong, kPlaneOf[p.kinds[i]], p.squares[i]);
-        }
-    }
-
     void forget_history() {
         setup_.halfmove_clock = 0;
         history_.clear();
         arrive();
     }
 
+    // Planes 0 to 5: White's K, Q, R, B, N, P; 6 to 11: Black's; 12: ones if Black is to move. Rank 8 is row 0.
+    template <class Plane>
+    void observe(Plane* planes) const {
+        std::fill_n(planes, 12 * 64, Plane(0));
+        show_men(Plane(1), planes);
+    }
+
+    // Four men and their moves are little beside the planes and the mask: the rest of that memory is not touched.
+    template <class Plane>
+    void apply_shown(Action action, Plane* planes, bool* mask) {
+        show_men(Plane(0), planes);
+        for_each_legal([&](Action legal) { mask[legal] = false; });
+        apply(action);
+        show_men(Plane(1), planes);
+        for_each_legal([&](Action legal) { mask[legal] = true; });
+    }
+
 private:
+    template <class Visit>
+    void for_each_legal(Visit&& visit) const {
+        if (ending_ == Ending::kNone) for_each_move(position(), moves_, [&](Move move) { visit(action_of(move)); });
+    }
+
+    // Writes `value` where a man stands, and the plane of the side to move.
+    template <class Plane>
+    void show_men(Plane value, Plane* planes) const {
+        const Position& p = position();
+        const auto put = [&](int player, int plane, int square) {
+            planes[(6 * player + plane) * 64 + (square ^ 56)] = value;
+        };
+        put(p.strong, 0, p.strong_king);
+        put(1 - p.strong, 0, p.weak_king);
+        for (int i = 0; i < 2; ++i) {
+            static constexpr std::array<int, 6> kPlaneOf = {0, 4, 3, 2, 1, 5};  // of each kind
+            if (p.kinds[i] != kNoPiece) put(p.strong, kPlaneOf[p.kinds[i]], p.squares[i]);
+        }
+        std::fill_n(planes + 12 * 64, 64, static_cast<Plane>(p.to_move));
+    }
+
     Move random_move(Rng& rng) const {
         return nth_move(position(), moves_, static_cast<int>(rng.below(static_cast<std::uint32_t>(moves_.count))));
     }

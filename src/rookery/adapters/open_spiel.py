@@ -126,7 +126,6 @@ class OpenSpiel(Game):
     name = "open_spiel"
     blurb = "A game of OpenSpiel."
     history_matters = True  # in some of them
-    observation_range = (-np.inf, np.inf)
     spec: ClassVar[str]
 
     def __init__(self) -> None:

@@ -1,7 +1,9 @@
 """Games for Stable-Baselines3, with masks for the algorithms of sb3-contrib. Needs the extra `sb3`.
 
+>>> import torch
 >>> from rookery.adapters.sb3 import BoardVecEnv
 >>> from sb3_contrib import MaskablePPO
+>>> torch.set_num_threads(1)  # more only help larger nets
 >>> envs = BoardVecEnv("tenten", 16, "4x4-seven")
 >>> model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=128, seed=1, device="cpu").learn(512)
 >>> action, _ = model.predict(envs.reset(), action_masks=envs.action_masks(), deterministic=True)
