@@ -228,12 +228,12 @@ using ActionArray = Column<Action>;
 
 // Games side by side, for a net that plays them all at once.
 template <GameState S>
-void bind_many_games(nb::module_& m) {
+void bind_many_games(nb::class_<Handle<S>>& cls) {
     struct Games {
         nb::object game;
         ManyGames<S> games;
     };
-    nb::class_<Games> games(m, "Games");
+    nb::class_<Games> games(cls, "Games");
     games.def(
         "__init__",
         [](Games* self, const Handle<S>& start, std::int64_t count) {
@@ -268,7 +268,7 @@ void bind_many_games(nb::module_& m) {
 
 // PUCT on many games at once; the net is the caller's.
 template <GameState S>
-void bind_puct(nb::module_& m) {
+void bind_puct(nb::class_<Handle<S>>& cls) {
     struct Forest {
         nb::object game;
         PuctForest<S> forest;
@@ -280,15 +280,19 @@ void bind_puct(nb::module_& m) {
         }
     };
     using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-    nb::class_<Forest> forest(m, "Puct");
+    nb::class_<Forest> forest(cls, "Puct");
     forest.def(
         "__init__",
         [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold, double tie,
-           bool untried_mean) {
+           bool untried_mean, double noise, double noise_alpha, std::uint64_t seed) {
             if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
-            new (self) Forest{start.game, PuctForest<S>(start.state, games, {exploration, threshold, tie, untried_mean})};
+            if (!(noise >= 0 && noise <= 1 && noise_alpha > 0)) throw nb::value_error("the noise must be from 0 to 1");
+            new (self) Forest{start.game,
+                              PuctForest<S>(start.state, games,
+                                            {exploration, threshold, tie, untried_mean, noise, noise_alpha}, seed)};
         },
         "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0, "tie"_a = 0.0, "untried_mean"_a = true,
+        "noise"_a = 0.0, "noise_alpha"_a = 0.3, "seed"_a = 0,
         "In a game of one player a score above `threshold` is worth +1, below -1, on it `tie`. A move not tried yet is "
         "worth the mean over the moves tried, or 0 without `untried_mean`.");
     forest.def(
@@ -327,6 +331,44 @@ void bind_puct(nb::module_& m) {
             self.forest.apply(tree, action);
         },
         "tree"_a, "action"_a, "Play a move; what was found below it stays.");
+    forest.def(
+        "roots",
+        [](const Forest& self, int threads) {
+            std::vector<std::int32_t> numbers;
+            std::vector<std::int8_t> players;
+            std::vector<std::int64_t> visits;
+            const auto& trees = self.forest.trees();
+            for (std::size_t i = 0; i < trees.size(); ++i) {
+                if (trees[i].root().player() == kTerminal) continue;
+                numbers.push_back(static_cast<std::int32_t>(i));
+                players.push_back(static_cast<std::int8_t>(trees[i].root().player()));
+            }
+            NetInput input = net_input<S>(trees.front().root().rules(), static_cast<std::int64_t>(numbers.size()), threads,
+                                          [&](std::int64_t i) -> const S& { return trees[numbers[i]].root(); });
+            visits.resize(input.actions.size());
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                const auto begin = input.actions.begin() + input.offsets[i], end = input.actions.begin() + input.offsets[i + 1];
+                for (const auto& move : trees[numbers[i]].moves()) {
+                    visits[std::find(begin, end, move.action) - input.actions.begin()] = move.visits;
+                }
+            }
+            const std::size_t live = numbers.size(), all = visits.size();
+            return std::tuple_cat(
+                std::make_tuple(to_numpy(std::move(numbers), {live}), to_numpy(std::move(players), {live})),
+                to_python(std::move(input), trees.front().root().rules().observation_shape()),
+                std::make_tuple(to_numpy(std::move(visits), {all})));
+        },
+        "threads"_a,
+        "The games that are not over: their numbers, players to move, planes, offsets of their legal actions, actions, and "
+        "visits of these.");
+    forest.def(
+        "returns",
+        [](const Forest& self, std::int64_t tree) {
+            const S& root = self.tree(tree).root();
+            const Returns values = root.player() == kTerminal ? Returns(root.returns()) : Returns{};
+            return std::vector<double>(values.begin(), values.begin() + root.rules().players());
+        },
+        "tree"_a);
     forest.def("__len__", [](const Forest& self) { return self.forest.trees().size(); });
     forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
                "tree"_a);
@@ -588,8 +630,8 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     bind_policy_searches(state);
     bind_vector<float>(state, "Vector");
     bind_vector<std::uint8_t>(state, "ByteVector");
-    bind_many_games<S>(m);
-    bind_puct<S>(m);
+    bind_many_games(state);
+    bind_puct(state);
     return {rules, state};
 }
 

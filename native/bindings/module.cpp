@@ -37,6 +37,8 @@ static void bind_python_games(nb::module_& m) {
     bind_policy_searches(state);
     bind_vector<float>(state, "Vector");
     bind_vector<std::uint8_t>(state, "ByteVector");
+    bind_many_games(state);
+    bind_puct(state);
 }
 
 NB_MODULE(_native, m) {

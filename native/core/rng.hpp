@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace rookery {
@@ -53,6 +54,22 @@ public:
 
     // Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+    // Standard normal (Box and Muller).
+    double normal() {
+        const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+        return radius * std::cos(6.283185307179586 * uniform());
+    }
+
+    // Gamma with scale 1 (Marsaglia and Tsang).
+    double gamma(double shape) {
+        if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+        const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+        for (;;) {
+            const double x = normal(), t = 1 + c * x, v = t * t * t;
+            if (v > 0 && std::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+        }
+    }
 
 private:
     Words words_;

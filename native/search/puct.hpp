@@ -1,7 +1,8 @@
-// PUCT: tree search guided by a net's probabilities and values, as in AlphaZero, for games without chance.
+// PUCT: tree search guided by a net's probabilities and values, as in AlphaZero.
 //
 // The net is not here. A tree walks down to positions it has not seen and hands them out; the caller looks at them, many
-// trees' at once, and hands back probabilities and values. When a move is played its part of the tree is kept.
+// trees' at once, and hands back probabilities and values. When a move is played its part of the tree is kept. At chance nodes a walk draws an
+// outcome by its probability; at the root, chance is drawn as soon as it is to act.
 #pragma once
 
 #include <cmath>
@@ -20,12 +21,18 @@ struct PuctSettings {
     double tie = 0.0;
     // A move not tried yet is worth the mean over the moves tried; without this, 0.
     bool untried_mean = true;
+    // The share of noise in the probabilities at the root, and the parameter of the Dirichlet distribution it has.
+    double noise = 0.0;
+    double noise_alpha = 0.3;
 };
 
 template <GameState S>
 class Puct {
 public:
-    Puct(const S& root, const PuctSettings& settings) : settings_(settings), root_(root), tree_(1) { enter_root(); }
+    Puct(const S& root, const PuctSettings& settings, const Rng& rng = Rng())
+        : settings_(settings), rng_(rng), root_(root), tree_(1) {
+        enter_root();
+    }
 
     const S& root() const { return root_; }
     std::int64_t simulations() const { return tree_[0].visits; }
@@ -45,14 +52,18 @@ public:
             if (tree_[0].visits + static_cast<std::int64_t>(pending_.size()) >= simulations) return;
             S state = root_;
             std::vector<std::int32_t> path(1, 0);
-            while (tree_[path.back()].children > 0) {
-                path.push_back(pick(path.back()));
+            for (;;) {
+                const std::int32_t at = path.back();
+                if (tree_[at].children == 0) {
+                    if (tree_[at].waiting) return;
+                    tree_[at].player = static_cast<std::int8_t>(state.player());
+                    if (tree_[at].player != kChance) break;
+                    open_chance(at, state);
+                }
+                path.push_back(tree_[at].player == kChance ? draw(at) : pick(at));
                 state.apply(tree_[path.back()].action);
             }
             Node& leaf = tree_[path.back()];
-            if (leaf.waiting) return;
-            leaf.player = static_cast<std::int8_t>(state.player());
-            if (leaf.player == kChance) throw std::invalid_argument("PUCT is for games without chance");
             if (leaf.player == kTerminal) {
                 finish(path, state);
                 continue;
@@ -82,6 +93,7 @@ public:
         node.waiting = false;
         for (const auto index : path) --tree_[index].walking;
         back_up(path, node.player, value);
+        if (path.size() == 1) mix_noise();
     }
     void done_expanding() { pending_.clear(); }
 
@@ -99,25 +111,12 @@ public:
         return found;
     }
 
-    // Plays a move; what was found below it stays.
+    // Plays a move, and the chance after it; what was found below them stays.
     void apply(Action action) {
         if (!pending_.empty()) throw std::logic_error("the last leaves have not been expanded yet");
-        std::vector<Node> kept(1);
-        for (std::int32_t i = tree_[0].first_child; i < tree_[0].first_child + tree_[0].children; ++i) {
-            if (tree_[i].action != action) continue;
-            kept[0] = tree_[i];
-            for (std::size_t n = 0; n < kept.size(); ++n) {
-                const auto first = kept[n].first_child;
-                const auto children = kept[n].children;
-                if (children == 0) continue;
-                kept[n].first_child = static_cast<std::int32_t>(kept.size());
-                kept.insert(kept.end(), tree_.begin() + first, tree_.begin() + first + children);
-            }
-        }
-        tree_ = std::move(kept);
-        root_.apply(action);
-        history_.push_back(action);
+        descend(action);
         enter_root();
+        if (tree_[0].children > 0) mix_noise();
     }
 
 private:
@@ -134,9 +133,63 @@ private:
         double mean() const { return visits ? total / static_cast<double>(visits) : 0.0; }
     };
 
+    // Makes the position after an action, or after an outcome of chance, the root.
+    void descend(Action action) {
+        std::vector<Node> kept(1);
+        for (std::int32_t i = tree_[0].first_child; i < tree_[0].first_child + tree_[0].children; ++i) {
+            if (tree_[i].action != action) continue;
+            kept[0] = tree_[i];
+            for (std::size_t n = 0; n < kept.size(); ++n) {
+                const auto first = kept[n].first_child;
+                const auto children = kept[n].children;
+                if (children == 0) continue;
+                kept[n].first_child = static_cast<std::int32_t>(kept.size());
+                kept.insert(kept.end(), tree_.begin() + first, tree_.begin() + first + children);
+            }
+        }
+        tree_ = std::move(kept);
+        root_.apply(action);
+        history_.push_back(action);
+    }
+
     void enter_root() {
+        while (root_.player() == kChance) descend(sample_chance(root_, rng_));
         tree_[0].player = static_cast<std::int8_t>(root_.player());
-        if (tree_[0].player == kChance) throw std::invalid_argument("PUCT is for games without chance");
+    }
+
+    // Gives a chance node a child for every outcome.
+    void open_chance(std::int32_t index, const S& state) {
+        outcomes_.clear();
+        chance_outcomes(state, outcomes_);
+        tree_[index].first_child = static_cast<std::int32_t>(tree_.size());
+        tree_[index].children = static_cast<std::int32_t>(outcomes_.size());
+        for (const auto& [outcome, probability] : outcomes_) {
+            tree_.emplace_back();
+            tree_.back().action = outcome;
+            tree_.back().prior = static_cast<float>(probability);
+        }
+    }
+
+    std::int32_t draw(std::int32_t index) {
+        const std::int32_t first = tree_[index].first_child, last = first + tree_[index].children - 1;
+        double point = rng_.uniform();
+        for (std::int32_t i = first; i < last; ++i) {
+            point -= tree_[i].prior;
+            if (point < 0) return i;
+        }
+        return last;
+    }
+
+    void mix_noise() {
+        const std::int32_t first = tree_[0].first_child, count = tree_[0].children;
+        if (settings_.noise <= 0 || count < 2) return;
+        std::vector<double> noise;
+        double total = 0;
+        for (std::int32_t i = 0; i < count; ++i) total += noise.emplace_back(rng_.gamma(settings_.noise_alpha));
+        for (std::int32_t i = 0; i < count; ++i) {
+            float& prior = tree_[first + i].prior;
+            prior = static_cast<float>((1 - settings_.noise) * prior + settings_.noise * noise[i] / total);
+        }
     }
 
     std::int32_t pick(std::int32_t index) const {
@@ -185,7 +238,9 @@ private:
     }
 
     PuctSettings settings_;
+    Rng rng_;
     S root_;
+    ChanceList outcomes_;
     ActionList history_;
     std::vector<Node> tree_;
     std::vector<std::vector<std::int32_t>> pending_;
@@ -197,8 +252,10 @@ private:
 template <GameState S>
 class PuctForest {
 public:
-    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings)
-        : trees_(static_cast<std::size_t>(games), Puct<S>(start, settings)) {}
+    // Tree i has the random stream (seed, i).
+    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings, std::uint64_t seed = 0) {
+        for (std::int64_t i = 0; i < games; ++i) trees_.emplace_back(start, settings, Rng(seed, i));
+    }
 
     const std::vector<Puct<S>>& trees() const { return trees_; }
 

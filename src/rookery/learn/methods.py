@@ -10,7 +10,7 @@ from rookery.agents import Agent
 from rookery.game import Game
 from rookery.learn import q_learning
 from rookery.learn.voting import misfit as voting_misfit
-from rookery.method import Kind, Method
+from rookery.method import Kind, Method, check_at_least
 
 
 class QLearning(Method):
@@ -63,4 +63,24 @@ class Dqn(Method):
         return agent
 
 
-METHODS = (QLearning(), Voting(), Dqn())
+class Zero(Method):
+    """AlphaZero: a net for moves and values that learns from the searches it guides."""
+
+    name, kind = "zero", "learn"
+    module, extra, headline, model = "rookery.learn.zero", "deep", "policy_loss", "model.safetensors"
+
+    @dataclass(frozen=True)
+    class Options:
+        simulations: int = 200
+        """Simulations per move; 0 plays the net's most probable move."""
+
+        def __post_init__(self) -> None:
+            check_at_least(self, 0, "simulations")
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        agent: Agent = self.imported().load(game, model, options.simulations)
+        return agent
+
+
+METHODS = (QLearning(), Voting(), Dqn(), Zero())

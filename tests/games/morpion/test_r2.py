@@ -152,7 +152,7 @@ def test_the_tree_of_another_game() -> None:
     import rookery
 
     state = rookery.load("checkers").initial_state()
-    tree = _native.checkers.Puct(state, 2, 1.0)
+    tree = _native.checkers.State.Puct(state, 2, 1.0)
     planes, offsets, actions = tree.find_leaves(5, 1, 1)
     assert planes.shape == (2, *state.game.observation_shape)
     assert actions[: offsets[1]].tolist() == state.legal_actions()

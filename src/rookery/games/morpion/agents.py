@@ -85,7 +85,7 @@ class R2Agent(NetAgent):
         self.player = player
 
     def shares(self, state: MorpionState) -> dict[int, float]:
-        planes, offsets, actions = _native.morpion.Games(state, 1).observe(1)
+        planes, offsets, actions = _native.morpion.State.Games(state, 1).observe(1)
         _, policies, action_for, _ = self.player.policies(planes, offsets, actions)
         cells = self.player.cell_of[actions]
         return {

@@ -180,13 +180,13 @@ class Player:
         policy = scores.masked_fill(~legal, -torch.inf).softmax(1)
         return dots, policy.cpu().numpy(), action_for, value.cpu().numpy()
 
-    def trees(self, start: MorpionState, games: int, settings: Settings, threshold: int) -> _native.morpion.Puct:
+    def trees(self, start: MorpionState, games: int, settings: Settings, threshold: int) -> _native.morpion.State.Puct:
         """Trees from one position; a game counts as won by more moves than the threshold."""
-        return _native.morpion.Puct(
+        return _native.morpion.State.Puct(
             start, games, settings.exploration, float(threshold), settings.tie, settings.untried == "mean"
         )
 
-    def grow(self, trees: _native.morpion.Puct, simulations: int, leaves: int) -> None:
+    def grow(self, trees: _native.morpion.State.Puct, simulations: int, leaves: int) -> None:
         """Search until every root has the given number of simulations."""
         threads = 0 if len(trees) > 1 else 1
         while True:
@@ -244,7 +244,7 @@ class _NetPolicy:
 
     def __init__(self, player: Player, settings: Settings, threshold: int) -> None:
         self.player, self.settings = player, settings
-        self.games = _native.morpion.Games(player.game.initial_state(), settings.episodes)
+        self.games = _native.morpion.State.Games(player.game.initial_state(), settings.episodes)
 
     def policies(self) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
         """For each live game: dots, policy over cells, and the action for each cell."""

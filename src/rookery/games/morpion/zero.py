@@ -209,7 +209,7 @@ def play(net: Net, temperatures: npt.NDArray[np.float32], seed: int, threads: in
     device = next(net.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     temperature = torch.from_numpy(temperatures).to(device)[:, np.newaxis]
-    games = _native.morpion.Games(net.game.initial_state(), len(temperatures))
+    games = _native.morpion.State.Games(net.game.initial_state(), len(temperatures))
     owners, actions, advantages = [], [], []
     while len(live := games.live()):
         planes, offsets, legal_actions = games.observe(threads)
@@ -272,7 +272,7 @@ class Trees:
 
     def __init__(self, net: Net, start: MorpionState, games: int, threshold: float, exploration: float = 1.5) -> None:
         self.net, self.games = net.eval(), games
-        self.trees = _native.morpion.Puct(start, games, exploration, threshold)
+        self.trees = _native.morpion.State.Puct(start, games, exploration, threshold)
 
     @torch.no_grad()
     def grow(self, simulations: int, walks: int = 8, threads: int = 1) -> None:

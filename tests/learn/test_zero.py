@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rookery
+from rookery.game import TERMINAL, native
+from rookery.learn import zero
+from rookery.training import train
+from tests.learn.test_q_learning import after, never_loses, plain_value
+from tests.search.test_python_games import Coins
+from tests.tic_tac_toe import TicTacToe
+
+GAME = TicTacToe()
+SMALL = {"channels": 8, "blocks": 1, "games": 8, "simulations": 8, "batch": 16, "iterations": 3}
+
+
+def test_positions_are_joined_and_padded() -> None:
+    def part(first: int, counts: list[int]) -> zero.Positions:
+        total = sum(counts)
+        return zero.Positions(
+            np.arange(first, first + len(counts)).reshape(-1, 1, 1, 1), np.cumsum([0, *counts]),
+            np.arange(first * 10, first * 10 + total), np.full(total, 0.5), np.arange(len(counts)) * 1.0,
+        )  # fmt: skip
+
+    joined = zero.Positions.joined([part(1, [2, 3]), part(5, [1, 2])], 3)
+    assert joined.planes.ravel().tolist() == [2, 5, 6]
+    assert joined.offsets.tolist() == [0, 3, 4, 6]
+    assert joined.actions.tolist() == [12, 13, 14, 50, 51, 52]
+    actions, legal, shares = joined.padded(np.array([2, 0]))
+    assert actions[legal].tolist() == [51, 52, 12, 13, 14]
+    assert legal.sum(axis=1).tolist() == [2, 3]
+    assert shares.sum(axis=1).tolist() == [1.0, 1.5]
+
+
+def test_what_is_learned_from_is_what_was_played() -> None:
+    """Legal actions, shares of visits and results belong to the positions."""
+    settings = zero.Settings(**SMALL)
+    trainer = zero.Trainer(GAME, settings, 1)
+    played = zero.play(trainer.net, GAME, native(GAME.initial_state()), settings, 0.0, 5)
+    data = played.positions
+    assert len(data) == played.moves == len(played.owner)
+    assert (data.planes[:8] == 0).all()  # all games begin with the empty board
+    for i in range(len(data)):
+        x, o = data.planes[i].reshape(2, 9)
+        cells = "".join("x" if a else "o" if b else "." for a, b in zip(x, o, strict=True))
+        state = GAME.parse_state("/".join(cells[k : k + 3] for k in (0, 3, 6)))
+        begin, end = data.offsets[i], data.offsets[i + 1]
+        assert data.actions[begin:end].tolist() == state.legal_actions()
+        assert data.shares[begin:end].sum() == pytest.approx(1, abs=1e-5)
+        assert data.values[i] == played.returns[played.owner[i], state.player()]
+
+
+@cache
+def _best(text: str) -> set[int]:
+    values = plain_value(text, 1.0, True)
+    return {action for action, value in values.items() if value == max(values.values())}
+
+
+def test_a_search_with_an_untrained_net_finds_wins() -> None:
+    net = zero.Trainer(GAME, zero.Settings(**SMALL), 0).net
+    agent = zero.ZeroAgent(net, 400, 1.5, 0.0)
+    for text in ("xx./oo./...", "x.o/xo./...", "xo./.x./o.."):
+        assert agent.choose(GAME.parse_state(text), random.Random(1)) in _best(text)
+    assert "of the simulations" in agent.explain(GAME.initial_state()).reasons[0]
+
+
+def test_ranked_reward() -> None:
+    trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ratio=0.5), 0)
+    positions = zero.Positions(np.zeros((4, 1, 1, 1)), np.arange(5), np.zeros(4), np.ones(4), np.zeros(4))
+    played = zero.Played(positions, np.array([0, 1, 2, 3]), np.array([[6.0], [12.0], [8.0], [9.0]]), 4)
+    trainer._rank(played)
+    assert trainer.threshold == 8.5
+    assert positions.values.tolist() == [-1, 1, -1, 1]
+    again = zero.Played(positions, np.array([0, 1, 2, 3]), np.full((4, 1), 12.0), 4)
+    trainer._rank(again)  # half of the scores are 12 now, and none is better
+    assert trainer.threshold == 12
+    assert positions.values.tolist() == [1, 1, 1, 1]
+
+
+def test_one_player_and_chance(tmp_path: Path) -> None:
+    run = train(Coins(), "zero", out=tmp_path / "coins", **SMALL | {"games": 32, "iterations": 15})
+    agent = run.agent(simulations=0)
+    assert [agent.choose(Coins().parse_state(str(n))) for n in (6, 4, 2)] == [1, 1, 1]
+    game = rookery.load("tenten", "3x3-seven")
+    run = train(game, "zero", out=tmp_path / "tenten", **SMALL)
+    assert len(run.metrics) == 3
+    state = game.parse_state(".../.../... 1x1")
+    assert run.agent(simulations=20).choose(state) in state.legal_actions()
+
+
+def test_chance_in_a_search_has_its_shares() -> None:
+    """A tree on 1010!, 3x3: the piece after a placement is drawn by its probability."""
+    game = rookery.load("tenten", "3x3-seven")
+    state = game.parse_state(".../.../... 1x1")
+    trees = state.Puct(state, 1, 1.0, seed=3)
+    for _ in range(3000):
+        planes, offsets, _ = trees.find_leaves(3000, 1, 1)
+        counts = np.diff(offsets)
+        trees.expand(np.repeat(1 / np.maximum(counts, 1), counts).astype(np.float32), np.zeros(len(planes), np.float32))
+    assert trees.simulations(0) == 3000
+    move = state.legal_actions()[0]
+    drawn = []
+    for seed in range(1000):
+        other = state.Puct(state, 1, 1.0, seed=seed)
+        other.apply(0, move)
+        assert len(other.history(0)) == 2  # the move, and the piece that was drawn after it
+        drawn.append(other.history(0)[1])
+    for piece, probability in after(state, move).chance_outcomes():
+        spread = (probability * (1 - probability) / 1000) ** 0.5
+        assert drawn.count(piece) / 1000 == pytest.approx(probability, abs=4 * spread)
+
+
+def test_noise_changes_the_probabilities_at_the_root_only() -> None:
+    state = GAME.initial_state()
+    start = native(state)
+    priors = {}
+    for noise in (0.0, 0.25, 1.0):
+        trees = start.Puct(start, 300, 1.0, noise=noise, noise_alpha=0.5, seed=1)
+        planes, _, actions = trees.find_leaves(1, 1, 1)
+        trees.expand(np.full(len(actions), 1 / 9, np.float32), np.zeros(len(planes), np.float32))
+        priors[noise] = np.array([[move[3] for move in trees.moves(i)] for i in range(300)])
+    assert np.allclose(priors[0.0], 1 / 9)
+    assert np.allclose(priors[1.0].sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(priors[1.0].mean(axis=0), 1 / 9, atol=0.03)
+    # The variance of a Dirichlet distribution with nine equal parameters a is (1/9)(8/9) / (9a + 1).
+    assert priors[1.0].var(axis=0).mean() == pytest.approx((1 / 9) * (8 / 9) / (9 * 0.5 + 1), rel=0.15)
+    assert np.allclose(priors[0.25], 0.75 / 9 + 0.25 * priors[1.0], atol=1e-6)
+
+
+def test_a_stopped_training_ends_with_the_same_net(tmp_path: Path) -> None:
+    whole = train(GAME, "zero", out=tmp_path / "whole", **SMALL)
+
+    def interrupt(row: dict[str, float]) -> None:
+        if row["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(GAME, "zero", out=tmp_path / "parts", on_row=interrupt, **SMALL)
+    parts = train(GAME, "zero", out=tmp_path / "parts", resume=True, **SMALL)
+    state = GAME.initial_state()
+    assert parts.agent(simulations=1).values(state) == whole.agent(simulations=1).values(state)
+
+
+def test_bad_settings(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="name a number of iterations or of minutes"):
+        zero.Settings(iterations=0)
+    with pytest.raises(ValueError, match="ratio must be from 0 to 1"):
+        zero.Settings(ratio=2)
+    start = native(GAME.initial_state())
+    with pytest.raises(ValueError, match="noise must be"):
+        start.Puct(start, 1, 1.0, noise=3.0)
+
+
+@pytest.mark.slow
+def test_tic_tac_toe_is_never_lost(tmp_path: Path) -> None:
+    settings = {"channels": 16, "blocks": 2, "games": 128, "simulations": 32, "drawn_moves": 6, "iterations": 60}
+    run = train(GAME, "zero", out=tmp_path / "run", **settings)
+    net = run.agent(simulations=1)
+    assert never_loses(GAME, net, 0)
+    assert never_loses(GAME, net, 1)
+    search = run.agent(simulations=100)
+    rng = random.Random(1)
+    for game in range(200):
+        state = GAME.initial_state()
+        while state.player() != TERMINAL:
+            mine = state.player() == game % 2
+            state = after(state, search.choose(state, rng) if mine else rng.choice(state.legal_actions()))
+        assert state.returns()[game % 2] >= 0
