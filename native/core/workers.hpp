@@ -31,7 +31,8 @@ public:
     }
 
     // Calls work(block) for every block in 0 .. blocks-1. Each thread begins with a part of its own, the same in every
-    // call with as many blocks, so that what belongs to a block stays in the cache of one core; then it helps the others.
+    // call with as many blocks, so that what belongs to a block stays in the cache of one core. A part whose thread does
+    // not come is done by the others, after a moment: fetching it from another cache takes longer than a short wait.
     // The first exception stops the loop and is thrown here. What a block computes must depend on the block alone, never
     // on the thread that ran it. One call at a time.
     void run(std::int64_t blocks, const std::function<void(std::int64_t)>& work) {
@@ -51,12 +52,14 @@ public:
         take_blocks(0);
         open_ = false;  // who comes late finds nothing to do
         for (int inside = inside_; inside != 0; inside = inside_) {
-            if (!spin([&] { return inside_ != inside; })) inside_.wait(inside);
+            if (!spin(kAwake, [&] { return inside_ != inside; })) inside_.wait(inside);
         }
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
 private:
+    static constexpr int kAwake = 1000, kPatience = 200;  // turns of 10 to 50 nanoseconds
+
     struct alignas(64) Part {
         std::atomic<std::int64_t> next{0};
         std::int64_t end = 0;
@@ -67,8 +70,8 @@ private:
 
     // Waits some microseconds: much less than it takes to sleep and wake up.
     template <class Condition>
-    static bool spin(Condition&& condition) {
-        for (int i = 0; i < 1000; ++i) {
+    static bool spin(int turns, Condition&& condition) {
+        for (int i = 0; i < turns; ++i) {
             if (condition()) return true;
 #if defined(__x86_64__)
             __builtin_ia32_pause();
@@ -79,7 +82,7 @@ private:
 
     void serve(std::size_t own) {
         for (std::uint32_t seen = 0; true;) {
-            if (!spin([&] { return round_ != seen; })) round_.wait(seen);
+            if (!spin(kAwake, [&] { return round_ != seen; })) round_.wait(seen);
             seen = round_;
             if (stop_) return;
             ++inside_;
@@ -92,6 +95,7 @@ private:
         try {
             for (std::size_t i = 0; i < parts_.size(); ++i) {
                 Part& part = parts_[(own + i) % parts_.size()];
+                if (i > 0) spin(kPatience, [&] { return part.next >= part.end; });
                 for (std::int64_t block = part.next++; block < part.end; block = part.next++) (*work_)(block);
             }
         } catch (...) {
