@@ -167,6 +167,7 @@ def compare(envs: rk.Vector, opponent: Any, at_end: bool, next_step: bool, steps
             assert envs.player[i] == (state.player() if opponent is None else mirror.learner)
             assert envs.length[i] == mirror.length
             assert envs.state(i) == state
+            assert envs.state(i).rewards() == state.rewards()
         live = [mirror.state.player() != TERMINAL for mirror in mirrors]
         actions = envs.sample()
         assert envs.mask[live, actions[live]].all()
@@ -451,6 +452,26 @@ def test_an_opponent_that_does_not_move_stops_the_batch() -> None:
             call()
     envs.reset()
     assert envs.save()["actions"].size == 0
+
+
+def test_sampling_while_the_opponent_is_stuck() -> None:
+    """The opponent stops at the start of the game after the one that is shown as over, so that nothing is legal."""
+
+    class Stuck:
+        moves = 1
+
+        def choose(self, state: rk.State) -> int:
+            self.moves -= 1
+            return state.legal_actions()[0] if self.moves >= 0 else -1
+
+    # One move each, and the learner has won.
+    envs = rk.vector(rk.load("checkers"), 1, starts=["B:W14:B5"], opponent=Stuck(), opponent_side=0, autoreset="next")
+    envs.step(envs.sample())
+    assert envs.done.all()
+    with pytest.raises(ValueError, match="the opponent chose action -1"):
+        envs.step([0])
+    assert envs.sample().tolist() == [0]
+    assert not envs.mask.any()
 
 
 def test_games_that_are_over_before_the_learner_moves_are_not_shown() -> None:

@@ -462,16 +462,14 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
     environment.def(
         "state",
         [alone](Environment& self, std::size_t game) {
-            auto [state, start, history] = alone(self, [&](Games& games) {
-                return std::make_tuple(games.state(game), games.start(game), games.history(game));
-            });
-            if constexpr (requires { state.object(); }) {
-                return nb::object(state.object());
+            if constexpr (requires(const S& state) { state.object(); }) {
+                return nb::object(alone(self, [&](Games& games) { return games.state(game); }).object());
             } else {
+                const auto [start, history] = alone(self, [&](Games& games) {
+                    return std::make_pair(games.start(game), games.history(game));
+                });
                 H handle = self.starts[start];
-                handle.keep_start();
-                handle.state = state;
-                handle.actions.insert(handle.actions.end(), history.begin(), history.end());
+                for (const Action action : history) handle.apply(action);
                 return handle;
             }
         },

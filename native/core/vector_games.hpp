@@ -134,12 +134,11 @@ public:
     void sample(std::span<Action> chosen) {
         for_each_game([&](std::size_t i) {
             Slot& slot = slots_[i];
-            if (is_over(i)) {
-                chosen[i] = 0;
-            } else if constexpr (kShown) {
-                chosen[i] = slot.state.random_action(slot.rng);
+            if constexpr (kShown) {
+                chosen[i] = is_over(i) ? 0 : slot.state.random_action(slot.rng);
             } else {
-                chosen[i] = slot.legal[slot.rng.below(static_cast<std::uint32_t>(slot.legal.size()))];
+                const auto count = static_cast<std::uint32_t>(slot.legal.size());
+                chosen[i] = count ? slot.legal[slot.rng.below(count)] : 0;
             }
         });
     }
@@ -224,7 +223,6 @@ public:
     }
 
     std::size_t games() const { return slots_.size(); }
-    std::size_t players() const { return static_cast<std::size_t>(players_); }
     const S& state(std::size_t i) const { return slots_.at(i).state; }
     std::int32_t start(std::size_t i) const { return slots_.at(i).start; }
     const ActionList& history(std::size_t i) const { return slots_.at(i).history; }
