@@ -176,8 +176,8 @@ def test_every_learner_of_every_game_has_a_form(client: TestClient) -> None:
     offered = client.get("/api/runs").json()["forms"]
     found = {(form["game"], form["method"], variant): form for form in offered for variant in form["defaults"]}
     for name in rookery.GAMES:
-        for variant in rookery.GAMES[name].variants:
-            game = rookery.load(name, variant)
+        for variant in rookery.GAMES[name].variants or [""]:
+            game = rookery.load(name, variant or None)
             for method in learners(game).values():
                 form = found.pop((name, method.name, variant))
                 settings = settings_of(method.Settings, method.default_settings(game))
