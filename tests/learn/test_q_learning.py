@@ -251,27 +251,6 @@ def test_damaged_tables_are_refused(tmp_path: Path) -> None:
         q_learning.load(GAME, tmp_path / "nothing.npz")
 
 
-@pytest.mark.slow
-def test_the_least_best_move_learns_queen_endgames_perfectly() -> None:
-    from rookery.games.endgames import tables
-    from rookery.games.endgames.rules import Endgames
-
-    game = Endgames(material="KQK")
-    settings = Settings(
-        games=1_500_000, alpha=1.0, epsilon=0.5, last_epsilon=0.5, backup="least-best-move", starts="random"
-    )
-    table = QTable(game)
-    for part in range(30):
-        table.learn(settings, part * 50_000, (part + 1) * 50_000, seed=1)
-    agent = QTableAgent(table, settings)
-    rng = np.random.default_rng(7)
-    for _ in range(2000):
-        state = game.random_start(rng)
-        exact = tables.solve(state)
-        chosen = agent.choose(state)
-        assert exact.moves[chosen] == exact.dtm
-
-
 def test_the_native_table_is_bounded() -> None:
     table = _native.QTable()
     assert len(table) == 0
