@@ -295,3 +295,10 @@ def check_at_least(settings: Any, low: float, *names: str) -> None:
     for name in names:
         if not getattr(settings, name) >= low:
             raise ValueError(f"{name} must be at least {low:g}, and is {getattr(settings, name)}")
+
+
+def check_shares(settings: Any, *names: str) -> None:
+    """Raise ValueError if a field is not from 0 to 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) <= 1:
+            raise ValueError(f"{name} must be from 0 to 1, and is {getattr(settings, name)}")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rookery
-from rookery.game import TERMINAL, Game
+from rookery.game import TERMINAL, Game, RandomGames
 from rookery.learn import dqn
 from rookery.learn.methods import Dqn
 from rookery.training import train
@@ -62,6 +62,17 @@ def test_what_is_remembered_is_what_happened(game: Game) -> None:
 
 def rows_of(cells: str) -> str:
     return "/".join(cells[i : i + 3] for i in (0, 3, 6))
+
+
+def test_rewards_are_scaled_by_the_largest_return() -> None:
+    assert dqn.reward_scale(GAME, 0) == 1.0
+    assert dqn.reward_scale(Coins(), 0) == 1 / 12
+
+    class Hopeless(Coins):
+        def random_games(self, *args: object, **kwargs: object) -> RandomGames:
+            return RandomGames(np.ones(200, np.int32), np.zeros((200, 1)), 1.0)
+
+    assert dqn.reward_scale(Hopeless(), 0) == 1.0
 
 
 def test_it_learns_what_coins_are_worth(tmp_path: Path) -> None:

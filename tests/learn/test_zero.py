@@ -72,11 +72,11 @@ def test_a_search_with_an_untrained_net_finds_wins() -> None:
 def test_ranked_reward() -> None:
     trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ratio=0.5), 0)
     positions = zero.Positions(np.zeros((4, 1, 1, 1)), np.arange(5), np.zeros(4), np.ones(4), np.zeros(4))
-    played = zero.Played(positions, np.array([0, 1, 2, 3]), np.array([[6.0], [12.0], [8.0], [9.0]]), 4)
+    played = zero.Played(positions, np.array([0, 1, 2, 3]), np.array([[6.0], [12.0], [8.0], [9.0]]))
     trainer._rank(played)
     assert trainer.threshold == 8.5
     assert positions.values.tolist() == [-1, 1, -1, 1]
-    again = zero.Played(positions, np.array([0, 1, 2, 3]), np.full((4, 1), 12.0), 4)
+    again = zero.Played(positions, np.array([0, 1, 2, 3]), np.full((4, 1), 12.0))
     trainer._rank(again)  # half of the scores are 12 now, and none is better
     assert trainer.threshold == 12
     assert positions.values.tolist() == [1, 1, 1, 1]

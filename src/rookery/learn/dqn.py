@@ -26,7 +26,7 @@ from rookery.agents import Agent
 from rookery.environments import Vector, vector
 from rookery.game import Game, State
 from rookery.learn import nets
-from rookery.method import check_at_least
+from rookery.method import check_at_least, check_shares
 from rookery.run import Row, Run, as_json, duration, settings_from
 
 MODEL = "model.safetensors"
@@ -66,9 +66,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "steps", "games", "width", "layers", "batch", "memory", "target_every")
-        for name in ("epsilon", "last_epsilon", "discount"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, and is {getattr(self, name)}")
+        check_shares(self, "epsilon", "last_epsilon", "discount")
 
 
 class Net(nn.Module):
@@ -238,9 +236,9 @@ def side_by_side(game: Game, games: int, seed: int, starts: str) -> Vector:
 
 
 def reward_scale(game: Game, seed: int) -> float:
-    """A factor that makes the returns of random games of the order of one."""
-    returns = np.abs(game.random_games(200, seed).returns)
-    return float(1 / max(returns.max(initial=0.0), 1e-6)) if game.players == 1 else float(1 / max(returns.max(), 1.0))
+    """A factor that makes the largest return of random games one."""
+    largest = float(np.abs(game.random_games(200, seed).returns).max())
+    return 1 / largest if largest > 0 else 1.0
 
 
 ROW_EVERY = 100

@@ -13,14 +13,42 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import safetensors.torch
 import torch
 from torch import nn
+from torch.nn import functional
 
 from rookery.files import replacing
 
 Part = nn.Module | torch.optim.Optimizer
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions over a board, added to what came in."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(channels)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = functional.relu(self.norm1(self.conv1(x)))
+        return functional.relu(x + self.norm2(self.conv2(y)))
+
+
+def padded(
+    offsets: npt.NDArray[np.int64], actions: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The legal actions of each position in a row `[positions, most]`, zeros after them, and which of them count."""
+    counts = np.diff(offsets)
+    legal = np.arange(max(1, int(counts.max(initial=1)))) < counts[:, np.newaxis]
+    rows = np.zeros(legal.shape, np.int64)
+    rows[legal] = actions
+    return rows, legal
 
 
 def arrays(**parts: Part) -> dict[str, npt.NDArray[Any]]:

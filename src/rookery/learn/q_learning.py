@@ -30,6 +30,7 @@ import random
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,9 +40,9 @@ import numpy.typing as npt
 from rookery import _native
 from rookery import run as runs
 from rookery.agents import Agent, Explanation
-from rookery.game import Game, State, fresh_seed, native
+from rookery.game import Game, State, fresh_seed, native, replay
 from rookery.learn.voting import PriorStateVoting
-from rookery.method import check_at_least
+from rookery.method import check_at_least, check_shares
 from rookery.run import Row, Run, duration
 
 MODEL = "model.npz"
@@ -68,9 +69,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "games")
-        for name in ("alpha", "epsilon", "last_epsilon", "discount"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, and is {getattr(self, name)}")
+        check_shares(self, "alpha", "epsilon", "last_epsilon", "discount")
 
     def native(self, players: int) -> _native.QSettings:
         backup = "max" if players == 1 else self.backup
@@ -96,7 +95,10 @@ class QTable:
         self.native = _native.QTable() if table is None else table
         self.starts = [] if starts is None else starts
         """Where games began, as texts."""
-        self._first: Any = None
+
+    @cached_property
+    def _first(self) -> Any:
+        return native(self.game.initial_state())
 
     def __len__(self) -> int:
         return len(self.native)
@@ -109,17 +111,12 @@ class QTable:
     def state(self, row: int) -> State:
         """The position of a row."""
         start, *way = self.native.way(row)
-        state = self.game.parse_state(self.starts[start])
-        for action in way:
-            state.apply(action)
-        return state
+        return replay(self.game, self.starts[start], way)
 
     def learn(self, settings: Settings, first: int, end: int, seed: int) -> _native.QTraining:
         """Play games `first` to `end` - 1 of `settings.games` and learn from them; Ctrl-C stops after a game."""
         if reason := misfit(self.game, settings):
             raise ValueError(reason)
-        if self._first is None:
-            self._first = native(self.game.initial_state())
         begin = len(self.starts)
         if settings.starts == "random":
             states = [self.game.random_start(np.random.default_rng((seed, game))) for game in range(first, end)]
@@ -222,18 +219,16 @@ class QTableAgent(Agent):
 
     def __init__(self, table: QTable, settings: Settings, fallback: Fallback = "random") -> None:
         self.table, self.settings, self.fallback = table, settings, fallback
-        self._voting: PriorStateVoting | None = None
 
-    @property
+    @cached_property
     def voting(self) -> PriorStateVoting:
         """What votes in unknown positions."""
-        if self._voting is None:
-            self._voting = PriorStateVoting()
-            for row in range(min(len(self.table), VOTERS)):
-                state = self.table.state(row)
-                for action, q in zip(state.legal_actions(), self.table.native.row(row), strict=True):
-                    self._voting.learn(state, action, q)
-        return self._voting
+        voting = PriorStateVoting()
+        for row in range(min(len(self.table), VOTERS)):
+            state = self.table.state(row)
+            for action, q in zip(state.legal_actions(), self.table.native.row(row), strict=True):
+                voting.learn(state, action, q)
+        return voting
 
     def values(self, state: State, rng: random.Random | None = None) -> dict[int, float]:
         known = self.table.values(state)

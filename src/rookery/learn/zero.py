@@ -34,7 +34,7 @@ from torch.nn import functional
 from rookery.agents import Agent, Explanation
 from rookery.game import Game, State, native
 from rookery.learn import nets
-from rookery.method import check_at_least
+from rookery.method import check_at_least, check_shares
 from rookery.progress import cores
 from rookery.run import Row, Run, as_json, duration, settings_from
 
@@ -90,22 +90,7 @@ class Settings:
         check_at_least(self, 0, "drawn_moves", "reuse", "threads", "iterations", "minutes")
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
-        for name in ("noise", "ratio"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, and is {getattr(self, name)}")
-
-
-class Block(nn.Module):
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-        self.norm1 = nn.BatchNorm2d(channels)
-        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-        self.norm2 = nn.BatchNorm2d(channels)
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = functional.relu(self.norm1(self.conv1(x)))
-        return functional.relu(x + self.norm2(self.conv2(y)))
+        check_shares(self, "noise", "ratio")
 
 
 class Net(nn.Module):
@@ -120,10 +105,9 @@ class Net(nn.Module):
         channels, cells = settings.channels, self.shape[1] * self.shape[2]
         self.start = nn.Conv2d(self.shape[0], channels, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(channels)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(settings.blocks))
+        self.blocks = nn.ModuleList(nets.ResidualBlock(channels) for _ in range(settings.blocks))
         # If actions are planes over the board, the policy is; else every action looks at the whole board.
-        self.over_board = game.num_actions % cells == 0 and game.num_actions > 8 * cells
-        if self.over_board:
+        if game.num_actions % cells == 0 and game.num_actions > 8 * cells:
             self.policy: nn.Module = nn.Sequential(nn.Conv2d(channels, game.num_actions // cells, 1), nn.Flatten())
         else:
             self.policy = nn.Sequential(
@@ -189,14 +173,11 @@ class Positions:
 def evaluate(net: Net, planes: Array, offsets: Array, actions: Array) -> tuple[Array, Array]:
     """The net's probabilities of legal actions, one after the other, and its values of the positions."""
     device = next(net.parameters()).device
-    counts = np.diff(offsets)
-    legal = np.arange(max(1, int(counts.max(initial=1)))) < counts[:, None]
-    padded = np.zeros(legal.shape, np.int64)
-    padded[legal] = actions
+    rows, legal = nets.padded(offsets, actions)
     with torch.no_grad():
         scores, values = net(torch.from_numpy(planes).to(device))
         mask = torch.from_numpy(legal).to(device)
-        mine = scores.float().gather(1, torch.from_numpy(padded).to(device)).masked_fill(~mask, -torch.inf)
+        mine = scores.float().gather(1, torch.from_numpy(rows).to(device)).masked_fill(~mask, -torch.inf)
         chances = mine.softmax(1).cpu().numpy()
     return np.ascontiguousarray(chances[legal]), values.float().cpu().numpy()
 
@@ -224,7 +205,10 @@ class Played:
     """The game of each position."""
     returns: Array
     """`[games, players]`."""
-    moves: int
+
+    @property
+    def moves(self) -> int:
+        return len(self.owner)
 
 
 def play(net: Net, game: Game, start: Any, settings: Settings, threshold: float, seed: int) -> Played:
@@ -257,7 +241,7 @@ def play(net: Net, game: Game, start: Any, settings: Settings, threshold: float,
     positions = Positions.joined(parts, 10**9)
     if game.players == 2:
         positions.values = np.clip(returns[owner, mover], -1, 1)
-    return Played(positions, owner, returns, len(owner))
+    return Played(positions, owner, returns)
 
 
 def learn(

@@ -105,19 +105,6 @@ SMALL = Settings(
 PRESETS = {"full": Settings(), "small": SMALL}
 
 
-class Block(nn.Module):
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-        self.norm1 = nn.BatchNorm2d(channels)
-        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-        self.norm2 = nn.BatchNorm2d(channels)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = functional.relu(self.norm1(self.conv1(x)))
-        return functional.relu(x + self.norm2(self.conv2(y)))
-
-
 class Net(nn.Module):
     """Planes `[B, 9, side, side]` to a score for every action `[B, num_actions]` and the log-odds of z = +1 `[B]`."""
 
@@ -127,7 +114,7 @@ class Net(nn.Module):
         channels, planes = settings.channels, self.game.observation_shape[0]
         self.start = nn.Conv2d(planes, channels, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(channels)
-        self.blocks = nn.ModuleList(Block(channels) for _ in range(settings.blocks))
+        self.blocks = nn.ModuleList(nets.ResidualBlock(channels) for _ in range(settings.blocks))
         # One plane for each direction and place of the new dot, over the first cell of the line.
         self.policy = nn.Conv2d(channels, 4 * self.game.length, 1)
         self.value = nn.Linear(channels, 1)
@@ -152,11 +139,8 @@ class Positions:
     def of(
         cls, planes: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64], actions: Ints, device: torch.device
     ) -> Positions:
-        counts = np.diff(offsets)
-        legal = np.arange(max(1, int(counts.max()))) < counts[:, np.newaxis]
-        padded = np.zeros(legal.shape, np.int64)
-        padded[legal] = actions
-        to = [torch.from_numpy(array).to(device, non_blocking=True) for array in (planes, padded, legal)]
+        arrays = (planes, *nets.padded(offsets, actions))
+        to = [torch.from_numpy(array).to(device, non_blocking=True) for array in arrays]
         return cls(to[0].contiguous(memory_format=torch.channels_last), to[1], to[2])
 
     def evaluate(self, net: Net) -> tuple[torch.Tensor, torch.Tensor]:
