@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from rookery import registry, user_code
 
 # How long an example takes says nothing on a busy machine.
 settings.register_profile("rookery", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,3 +36,17 @@ def _folder_for_doctests(request: pytest.FixtureRequest, tmp_path: Path, monkeyp
     """Doctests write into a folder of their own."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _own_registry() -> Iterator[None]:
+    """What a test registers, and the files it runs as modules, are unknown to the next test."""
+    len(registry.GAMES)  # games of other packages are found now
+    games, methods = dict(registry.GAMES._found), {game: dict(found) for game, found in registry._METHODS.items()}
+    files, names, ran = list(registry._FILES), list(registry._NAMES), user_code.loaded_files()
+    yield
+    registry.GAMES._found, registry._METHODS = games, methods
+    registry._FILES[:], registry._NAMES[:] = files, names
+    for name, module in list(sys.modules.items()):
+        if name.startswith(user_code._PREFIX) and str(module.__file__) not in ran:
+            del sys.modules[name]

@@ -13,7 +13,7 @@ from rookery.cli import main
 from rookery.game import Game, State
 from rookery.games.checkers.rules import parse_pdn
 from rookery.registry import agent as load_agent
-from rookery.registry import agent_names, load
+from rookery.registry import agent_names, load, register
 from rookery.search.agents import RandomAgent
 from rookery.statistics import bootstrap_interval, poisson_interval, wilson_interval
 from tests.commands import answer, check_refusal
@@ -213,16 +213,11 @@ def test_the_terminal_shows_a_board_with_names(
 
 
 def test_play_against_an_agent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.registry import GAMES, register
-
     register(TicTacToe)
-    try:
-        monkeypatch.setattr("builtins.input", lambda *_: "")
-        game = TicTacToe()
-        names = [game.initial_state().action_name(a) for a in game.initial_state().legal_actions()]
-        words = iter([names[0], "quit"])
-        monkeypatch.setattr("builtins.input", lambda *_: next(words))
-        data = answer(capsys, "play", TicTacToe.name, "--agent", "minimax:depth=2")
-        assert len(data["moves"]) == 2
-    finally:
-        del GAMES[TicTacToe.name]
+    monkeypatch.setattr("builtins.input", lambda *_: "")
+    game = TicTacToe()
+    names = [game.initial_state().action_name(a) for a in game.initial_state().legal_actions()]
+    words = iter([names[0], "quit"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(words))
+    data = answer(capsys, "play", TicTacToe.name, "--agent", "minimax:depth=2")
+    assert len(data["moves"]) == 2

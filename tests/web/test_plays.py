@@ -280,7 +280,6 @@ def test_a_game_of_ones_own_for_one_player_comes_to_its_end(folder: Path) -> Non
         assert client.get("/api/plays").json()["plays"][0]["status"] == "Over: 3"
         [row] = [row for row in client.get("/api/games").json()["games"] if row["name"] == "count"]
         assert (row["title"], row["opponent"]) == ("Count", "mcts:simulations=1000")
-    del rookery.GAMES["count"]
 
 
 def test_the_shown_position_is_drawn_while_it_is_typed(client: TestClient) -> None:

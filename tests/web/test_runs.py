@@ -264,7 +264,6 @@ def test_a_method_of_ones_own_is_trained_and_played_with(folder: Path) -> None:
         broken = wait(client, start(client, "tic-tac-toe", "mine", broken=True), "done", "failed")
         assert (broken["state"], broken["error"]) == ("failed", "RuntimeError: on purpose")
         assert broken["resumable"]
-    del rookery.GAMES["tic-tac-toe"]
 
 
 def test_runs_of_the_command_line_are_found_and_resumed(client: TestClient, folder: Path) -> None:
