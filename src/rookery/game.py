@@ -427,7 +427,7 @@ class Game:
         return ()
 
     def array_rules(self) -> Any | None:
-        """The rules on arrays of positions, `rookery.exact.layers.ArrayRules`, for solving large games; None for none."""
+        """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
         return None
 
     def puzzle(self, level: str, seed: int) -> Puzzle:

@@ -67,10 +67,11 @@ def test_what_is_learned_from_is_what_was_played() -> None:
 
 
 def test_other_processes_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = zero.Settings(**SMALL | {"games": 10, "group": 4}, actors=2)
+    settings = zero.Settings(**SMALL | {"games": 10, "group": 4})
     trainer = zero.Trainer(GAME, settings, 1)
     weights = {name: tensor.numpy() for name, tensor in trainer.player.state_dict().items()}
     monkeypatch.setattr(trainer.actors, "patience", 0.0)
+    monkeypatch.setattr(trainer.actors, "processes", 2)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as `train` does
     played = []

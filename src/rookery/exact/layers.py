@@ -1,8 +1,8 @@
 """Exact solution at the speed of NumPy, for games in Python that write their rules on arrays.
 
 A position is a number below 2^64, and `ArrayRules` moves millions of them at once. The game must go forward: players
-take turns, and no position comes up on two different plies, as where every move adds a disc. Then all positions of a ply
-are one sorted array, found from those of the ply before, and the values are computed from the last ply to the first.
+take turns, and no position comes up on two plies, as where every move adds a disc. Then the positions of a ply are a
+sorted array, found from those of the ply before, and the values are computed from the last ply to the first.
 
 A game offers its rules through `Game.array_rules()`; `rookery solve` uses them where they are there.
 """
@@ -32,7 +32,7 @@ class ArrayRules(Protocol):
         ...
 
     def moves(self, numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-        """The positions after every action, `[positions, num_actions]`, and which actions are legal: none at the end."""
+        """The positions after every action, `[positions, num_actions]`, and which actions are legal; none at ends."""
         ...
 
     def returns(self, numbers: Numbers) -> npt.NDArray[np.float32]:
@@ -132,6 +132,8 @@ def solve_layers(
                 values[ply][chunk][going] = sign * best[going]
                 distances[ply][chunk][going] = np.where(best < 0, slowest, quickest)[going]
             _check(control, 0)
+    for value, distance in zip(values, distances, strict=True):
+        value[distance == 0] = 0  # nothing is left to earn at an end
     starts = np.cumsum([0, *map(len, plies)])
     return Layers(
         rules, start.player(), starts, np.concatenate(plies), np.concatenate(values), np.concatenate(distances), moves,

@@ -57,7 +57,7 @@ class SolvedGame:
         return self._place(state) >= 0
 
     def _place(self, state: State) -> int:
-        return self.table.find(state if isinstance(self.table, Layers) else state.key())
+        return self.table.find(state) if isinstance(self.table, Layers) else self.table.find(state.key())
 
     def _find(self, state: State) -> int:
         found = self._place(state)
@@ -130,7 +130,7 @@ class SolvedGame:
         """The table as the bytes of a file; `load` reads it."""
         buffer = io.BytesIO()
         if isinstance(self.table, Layers):
-            np.savez(buffer, **self.table.arrays())
+            np.savez(buffer, allow_pickle=False, **self.table.arrays())
             return buffer.getvalue()
         text, ends = self.table.keys()
         np.savez_compressed(

@@ -96,7 +96,7 @@ class Settings:
     ranked: int = 256
     """Games for one player: how many of the last scores are ranked."""
     actors: int = duration(0)
-    """Processes that play; 0 means one per core. They start when an iteration takes longer than some seconds."""
+    """Processes that play; 0 means one per core as soon as an iteration takes longer than some seconds."""
     device: str = duration("cpu")
     """Where the net is: "cpu", "cuda" and what else PyTorch knows."""
     iterations: int = duration(30)
@@ -316,9 +316,10 @@ def _act(weights: Mapping[str, Array], games: int, threshold: float, seed: int) 
 
 
 class Actors:
-    """Play the games of an iteration: here, or in other processes once that takes longer than `patience` seconds."""
+    """Play the games of an iteration: in other processes, or here where that is quick enough."""
 
     patience = 5.0
+    """Seconds of an iteration that are played here if the number of actors is not given."""
 
     def __init__(self, game: Game, settings: Settings) -> None:
         self.game, self.settings = game, settings
@@ -329,6 +330,13 @@ class Actors:
         self._pool: ProcessPoolExecutor | None = None
         self._asked: list[tuple[Mapping[str, Array], int, float, int]] = []
         self._under_way: list[Future[Played]] = []
+        if settings.actors > 1:
+            self._open()
+
+    def _open(self) -> None:
+        if self.processes > 1 and self.settings.games > self.settings.group:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, context, _enter, (self.game, self.settings))
 
     def begin(self, weights: Mapping[str, Array], threshold: float, seed: int) -> None:
         """Ask for the games of an iteration."""
@@ -350,9 +358,8 @@ class Actors:
             raise RuntimeError("a process that plays was ended from outside; resume the run") from None
         self._here = self._here or Actor(self.game, self.settings)
         played = Played.joined([self._here.play(*group) for group in self._asked])
-        if min(self.processes, len(self._asked)) > 1 and time.perf_counter() - begin > self.patience:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.processes, context, _enter, (self.game, self.settings))
+        if time.perf_counter() - begin > self.patience:
+            self._open()
         return played
 
     def close(self) -> None:
