@@ -17,6 +17,7 @@ LAYERS = [
     {"method", "engines", "environments"},
     {"search", "exact", "learn", "games"},
     {"registry", "adapters.open_spiel"},
+    {"scale"},
     {"training", "testing", "arena", "report", "adapters"},
     {"studies"},
     {"cli.base"},

@@ -39,7 +39,7 @@ GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
     "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
     "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
-    "train": ("train", "train"),
+    "train": ("train", "train"), "merge": ("scale", "merge"),
 }  # fmt: skip
 """The commands for every game: their module in this package and their function."""
 
