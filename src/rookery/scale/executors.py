@@ -71,8 +71,9 @@ def carry_out(
 ) -> Iterator[Message | None]:  # fmt: skip
     """Do tasks and yield the row or the error of each; None several times per second, so that the caller can stop.
 
-    `on_note` is called with the key of a task and what it notes. `files` are paths that tasks read. `count` is the number of tasks, if it is known: `processes` starts no more
-    workers than are useful. Closing the iterator ends all workers.
+    `on_note` is called with the key of a task and what it notes. `files` are paths that tasks read. `count` is the
+    number of tasks, if it is known: `processes` starts no more workers than are useful. Closing the iterator ends all
+    workers.
     """
     check_on(on)
     kind, _, rest = on.partition(":")
