@@ -63,6 +63,7 @@ class Place:
 MAX_TIMEOUT = 1_000_000
 Where = Annotated[Place, tyro.conf.arg(name="")]
 PROCESSES = Place()
+HERE = Place("here")
 GameName = Annotated[str, Positional, tyro.conf.arg(metavar="GAME")]
 
 

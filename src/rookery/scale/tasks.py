@@ -145,7 +145,10 @@ def _unpacked(original: str, contents: Mapping[str, bytes]) -> str:
 
 
 def note(data: Any) -> None:
-    """Report something from the middle of a task to the process that runs the job, such as a better result."""
+    """Report something from the middle of a task to the process that runs the job, such as a better result.
+
+    May be called by any thread of the task.
+    """
     if _note is not None:
         _note(data)
 

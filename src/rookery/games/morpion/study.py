@@ -74,7 +74,7 @@ class Laboratory:
         with self._progress() as bar:
             task = bar.add_task(f"{variant} {method} level {level}", total=runs)
             if left > 0:
-                campaign.go(runs=left, tick=lambda control: bar.update(task, completed=len(campaign.runs)))
+                campaign.go(runs=left, tick=lambda: bar.update(task, completed=len(campaign.runs)))
         return campaign
 
     def seconds(self, variant: str, method: Method, level: int, seconds: float) -> Campaign:
@@ -84,7 +84,7 @@ class Laboratory:
         with self._progress() as bar:
             task = bar.add_task(f"{variant} {method} for {seconds:.0f} s", total=round(seconds))
             if left > 0:
-                campaign.go(seconds=left, tick=lambda control: bar.update(task, completed=round(campaign.seconds)))
+                campaign.go(seconds=left, tick=lambda: bar.update(task, completed=round(campaign.seconds)))
         return campaign
 
     def _progress(self) -> Progress:
