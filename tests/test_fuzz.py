@@ -66,7 +66,7 @@ def options(function: Any) -> list[str]:
 
 
 CALLS = [
-    *((minimal(verb, "checkers"), verb) for verb in GENERIC if verb not in ("train", "solve")),
+    *((minimal(verb, "checkers"), verb) for verb in GENERIC if verb not in ("train", "sweep", "solve")),
     *((minimal(verb, game), verb) for verb, forms in game_commands().items() for game in forms),
 ]
 

@@ -19,7 +19,7 @@ LAYERS = [
     {"registry", "adapters.open_spiel"},
     {"scale"},
     {"training", "testing", "arena", "report", "adapters"},
-    {"studies"},
+    {"studies", "scale.sweep"},
     {"cli.base"},
     {"web"},
     {"cli"},

@@ -51,6 +51,18 @@ def learner(game: Game, name: str) -> Method:
     return found
 
 
+def option_words(name: str, value: Any) -> list[str]:
+    """A setting as the command line takes it.
+
+    >>> option_words("learning_rate", 0.1), option_words("mirror", False)
+    (['--learning-rate', '0.1'], ['--no-mirror'])
+    """
+    word = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{word}" if value else f"--no-{word}"]
+    return [f"--{word}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+
+
 def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str | None = None) -> Any:
     """The settings of a method for a game: the defaults or a preset, with the given ones changed."""
     defaults = method.default_settings(game)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from typing import Any
 from rookery.files import write_text
 from rookery.progress import bar
 from rookery.scale.executors import RETRIES, carry_out
-from rookery.scale.tasks import Row, Task
+from rookery.scale.tasks import Message, Row, Task
 
 Header = dict[str, Any]
 Shard = tuple[int, int]
@@ -52,7 +53,7 @@ class Job:
         shared: Any = None, files: Sequence[Path | str] = (),
     ) -> None:  # fmt: skip
         self.tasks = tasks if shard is None else tasks[shard[0] - 1 :: shard[1]]
-        self.header = header
+        self.header = header = json.loads(json.dumps(header))  # as a reader of the file gets it
         self.file = None if file is None else Path(file)
         if shard is not None:
             if self.file is None:
@@ -87,29 +88,33 @@ class Job:
         named in `failures`. Ctrl-C ends all workers and is raised; what is done is kept.
         """
         todo = [task for task in self.tasks if task.key not in self.rows]
-        self._open()
+        self.open()
         messages = carry_out(
             todo, on, shared=self.shared, files=self.files, retries=retries, timeout=timeout, count=len(todo)
         )
-        with bar(label, len(self.tasks), len(self.rows), shown) as advance:
-            try:
-                for message in messages:
-                    if message is None:
-                        continue
-                    self.failures.pop(message.key, None)
-                    if message.kind == "row":
-                        # The same value that a reader of the file gets: tuples become lists on every executor.
-                        row = self.rows[message.key] = json.loads(self._append(message.key, "row", message.data))["row"]
-                    else:
-                        self.failures[message.key] = message.data
-                        self._append(message.key, "error", message.data)
-                    advance()
-                    if message.kind == "row":
-                        yield message.key, row
-            finally:
-                messages.close()  # type: ignore[attr-defined]
+        for message in self.carry(messages, len(self.tasks), label, shown):
+            if message.kind == "row":
+                yield message.key, self.rows[message.key]
 
-    def _open(self) -> None:
+    def carry(
+        self, messages: Iterator[Message | None], total: int, label: str = "", shown: bool = False
+    ) -> Iterator[Message]:
+        """Keep the rows and errors among messages as they come, and yield them."""
+        with bar(label, total, len(self.rows), shown) as advance, contextlib.closing(messages):  # type: ignore[type-var]
+            for message in messages:
+                if message is None:
+                    continue
+                line = self._append(message.key, message.kind, message.data)
+                self.failures.pop(message.key, None)
+                if message.kind == "row":
+                    # The same value that a reader of the file gets: tuples become lists on every executor.
+                    self.rows[message.key] = json.loads(line)["row"]
+                else:
+                    self.failures[message.key] = message.data
+                advance()
+                yield message
+
+    def open(self) -> None:
         """Make the file ready for lines: write a new one, or cut off what a kill left half written."""
         if self.file is None:
             return
