@@ -15,6 +15,7 @@ LAYERS = [
     {"draw", "game", "raster"},
     {"agents", "run"},
     {"method", "engines", "environments"},
+    {"tracking"},
     {"search", "exact", "learn", "games"},
     {"registry", "adapters.open_spiel"},
     {"scale"},

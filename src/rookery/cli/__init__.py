@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "Start here": ("games", "play", "serve", "show", "explain"),
     "Solve": ("solve", "hint", "search", "generate", "verify"),
-    "Learn and compare": ("train", "sweep", "arena", "evaluate", "reproduce"),
+    "Learn and compare": ("train", "sweep", "runs", "arena", "evaluate", "reproduce"),
     "For other programs": ("uci", "hub"),
 }
 """The commands as the help shows them; those not named here come last."""
@@ -40,6 +40,7 @@ GENERIC = {
     "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
     "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
     "train": ("train", "train"), "sweep": ("train", "sweep"), "merge": ("scale", "merge"),
+    "runs": ("scale", "runs"),
 }  # fmt: skip
 """The commands for every game: their module in this package and their function."""
 

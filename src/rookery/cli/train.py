@@ -120,6 +120,14 @@ def _command(words: list[str], game: Game, method: Method) -> Command:
         ("out", arg(Path | None, f"Folder of the run; {default_folder(game, method.name)} if not given."), None),
         ("resume", arg(bool, "Resume the run in the folder."), False),
         ("seeds", arg(int, "Train this many times, with the seed and those after it, and show medians."), 1),
+        (
+            "track",
+            arg(
+                tyro.conf.UseAppendAction[tuple[str, ...]],
+                "Also write the metrics for: tensorboard, wandb or mlflow; repeatable.",
+            ),
+            (),
+        ),
         ("where", Where, field(default=PROCESSES)),
     ]
     about = f"{method.about}\n\nThe run keeps a checkpoint: resume a stopped run with --resume."
@@ -218,7 +226,7 @@ def _train(name: str, game: Game, method: Method, given: Any, command: str) -> A
     try:
         run = run_training(
             game, method, out=folder, seed=given.common.seed, resume=given.resume, settings=given.settings,
-            command=command,
+            command=command, track=given.track,
         )  # fmt: skip
     except KeyboardInterrupt:
         progress().print(f"stopped; the same command with --resume continues the run in {folder}")
