@@ -275,6 +275,32 @@ def test_files_travel_with_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         files.MOVED_FROM.clear()
 
 
+def test_user_files_travel_with_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process that works in another folder, and after the file is gone."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("class Mine:\n    def choose(self, state): return 7\n")
+    script = (
+        "import os, pickle, sys\nfrom pathlib import Path\nimport rookery as rk\nfrom rookery import registry\n"
+        "from rookery.scale.tasks import Setup, enter, pickled, travelling\nimport rookery.scale.tasks as tasks\n"
+        "if sys.argv[1] == 'pack':\n"
+        "    agent = rk.agent('mine.py', 'checkers')\n"
+        "    setup = Setup(pickled(agent), registry.user_code_names(), os.getcwd(), luggage=travelling(['mine.py']))\n"
+        "    Path('setup').write_bytes(pickle.dumps(setup))\n"
+        "else:\n"
+        "    enter(pickle.loads(Path('setup').read_bytes()))\n"
+        "    os.chdir('/')\n"
+        "    print(tasks._shared.choose(None), rk.agent('mine.py', 'checkers').choose(None))\n"
+    )
+    for step in ("pack", "unpack"):
+        done = subprocess.run(
+            [sys.executable, "-c", script, step], capture_output=True, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        (tmp_path / "mine.py").unlink(missing_ok=True)
+    assert done.stdout == "7 7\n"
+
+
 def test_shards_are_parsed() -> None:
     assert parse_shard(None) is None
     for text in ("0/3", "4/3", "1", "a/b", "1/1000000", "-1/2"):
