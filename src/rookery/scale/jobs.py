@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,28 +82,32 @@ class Job:
 
     def run(
         self, on: str = "here", *, retries: int = RETRIES, timeout: float | None = None, label: str = "",
-        shown: bool = False,
+        shown: bool = False, until: float = math.inf,
     ) -> Iterator[tuple[str, Row]]:  # fmt: skip
         """Do the tasks that are still missing and yield each key and row.
 
         A task that raises, that takes longer than `timeout` seconds or whose worker is lost is tried again, and then
-        named in `failures`. Ctrl-C ends all workers and is raised; what is done is kept.
+        named in `failures`. Ctrl-C ends all workers and is raised; what is done is kept. `until` is when to stop, as
+        `time.monotonic` counts.
         """
         todo = [task for task in self.tasks if task.key not in self.rows]
         self.open()
         messages = carry_out(
             todo, on, shared=self.shared, files=self.files, retries=retries, timeout=timeout, count=len(todo)
         )
-        for message in self.carry(messages, len(self.tasks), label, shown):
+        for message in self.carry(messages, len(self.tasks), label, shown, until):
             if message.kind == "row":
                 yield message.key, self.rows[message.key]
 
     def carry(
-        self, messages: Iterator[Message | None], total: int, label: str = "", shown: bool = False
-    ) -> Iterator[Message]:
+        self, messages: Iterator[Message | None], total: int, label: str = "", shown: bool = False,
+        until: float = math.inf,
+    ) -> Iterator[Message]:  # fmt: skip
         """Keep the rows and errors among messages as they come, and yield them."""
         with bar(label, total, len(self.rows), shown) as advance, contextlib.closing(messages):  # type: ignore[type-var]
             for message in messages:
+                if time.monotonic() >= until:
+                    return
                 if message is None:
                     continue
                 line = self._append(message.key, message.kind, message.data)
