@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rookery.draw import Canvas
 from rookery.game import TERMINAL, Game, Overlay, State
+from rookery.symmetry import Symmetry
 
 
 class ConnectFour(Game):
@@ -55,6 +56,11 @@ class ConnectFour(Game):
         if self.four_in_a_row(discs[count]):
             raise ValueError("the side to move has four in a row already, and the other side could not have moved")
         return ConnectFourState(self, discs[0], discs[1], count)
+
+    def symmetries(self) -> list[Symmetry]:
+        """Left and right may be exchanged."""
+        cells = [row * self.columns + column for row in range(self.rows) for column in reversed(range(self.columns))]
+        return [Symmetry(cells, list(reversed(range(self.columns))))]
 
     def four_in_a_row(self, discs: int) -> bool:
         height = self.rows + 1

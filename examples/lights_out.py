@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rookery.draw import Canvas
 from rookery.game import TERMINAL, Game, Overlay, Randomness, State, fresh_seed
+from rookery.symmetry import Symmetry, of_grid
 
 
 class LightsOut(Game):
@@ -45,6 +46,9 @@ class LightsOut(Game):
         for switched in self.switches:
             lamps ^= switched
         return LightsOutState(self, lamps)
+
+    def symmetries(self) -> list[Symmetry]:
+        return [Symmetry(cells, cells) for cells in of_grid(self.rows, self.columns)]
 
     def random_start(self, rng: Randomness = None) -> LightsOutState:
         """Darkness after random presses, so that it can be solved."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rookery.game import TERMINAL, Game, State
 from rookery.search import mcts, minimax
+from rookery.symmetry import Symmetry, of_grid
 from rookery.testing import check_game
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -33,6 +34,9 @@ class TicTacToe(Game):
         if cells.count("x") - cells.count("o") not in (0, 1):
             raise ValueError("x moves first, so there is as many x as o, or one more")
         return TicTacToeState(self, cells)
+
+    def symmetries(self) -> list[Symmetry]:
+        return [Symmetry(cells, cells) for cells in of_grid(3, 3)]
 
 
 class TicTacToeState(State):

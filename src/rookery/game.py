@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rookery import _native, draw, user_code
+from rookery.symmetry import Symmetry
 
 CHANCE: int = _native.CHANCE
 """What `State.player` answers where the next step is drawn by chance."""
@@ -417,6 +418,13 @@ class Game:
         """Whether chance acts in the game; the default looks before and after the first move."""
         state = self.initial_state()
         return state.player() == CHANCE or any(_after(state, a).player() == CHANCE for a in state.legal_actions())
+
+    def symmetries(self) -> Sequence[Symmetry]:
+        """Ways to turn or mirror every position under which the game stays the same, for methods that learn from them.
+
+        `rookery.symmetry.of_grid` lists those of a grid.
+        """
+        return ()
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
 from rookery.search import perft
+from rookery.symmetry import Symmetry
 
 
 def check_game(game: Game, games: int = 10, seed: int = 0, max_length: int = 1000) -> None:
@@ -37,6 +38,7 @@ def check_game(game: Game, games: int = 10, seed: int = 0, max_length: int = 100
             rewards += state.rewards()
         _check_values(game, state)
     _check_batches(game)
+    _check_symmetries(game, rng, games, max_length)
 
 
 def _check_attributes(game: Game) -> None:
@@ -164,3 +166,33 @@ def _check_batches(game: Game) -> None:
     state = game.initial_state()
     choices = len(state.legal_actions()) + len(state.chance_outcomes())
     assert perft(state, 1) == choices, "perft(1) must be the number of choices"
+
+
+def _check_symmetries(game: Game, rng: random.Random, games: int, max_length: int) -> None:
+    """Play games and their images side by side."""
+    for symmetry in game.symmetries():
+        assert sorted(symmetry.actions) == list(range(game.num_actions)), "a symmetry must map the actions one to one"
+        for _ in range(games):
+            state, image = game.initial_state(), game.initial_state()
+            for _ in range(max_length):
+                assert _image(symmetry, state) == image.observation().tolist(), f"{image} is not the image of {state}"
+                legal = sorted(symmetry.actions[action] for action in state.legal_actions())
+                assert legal == sorted(image.legal_actions()), f"a symmetry must keep legal moves legal in {state}"
+                if state.player() == TERMINAL:
+                    assert state.returns() == image.returns(), f"a symmetry must keep the returns of {state}"
+                    break
+                step = _random_step(state, rng)
+                chance = state.player() == CHANCE
+                state.apply(step)
+                if chance:  # outcomes are not mapped: one of them gives the image
+                    after = [image.clone() for _ in image.chance_outcomes()]
+                    for other, (outcome, _) in zip(after, image.chance_outcomes(), strict=True):
+                        other.apply(outcome)
+                    [image] = [other for other in after if other.observation().tolist() == _image(symmetry, state)]
+                else:
+                    image.apply(symmetry.actions[step])
+
+
+def _image(symmetry: Symmetry, state: State) -> list[object]:
+    image: list[object] = symmetry.observations(state.observation()[np.newaxis])[0].tolist()
+    return image
