@@ -24,7 +24,7 @@ ROOKERY_BIND(_2048, 0) {
             return std::vector<int>(cells.begin(), cells.end());
         },
         "The exponent of the tile on each cell, row by row; 0 if there is none.");
-    state.def_prop_ro("due", [](const H& self) { return self.state.due(); }, "Tiles that chance has still to put down.");
+    state.def_prop_ro("due", [](const H& self) { return self.state.due(); }, "Tiles that chance still puts down.");
     state.def_prop_ro("score", [](const H& self) { return self.state.score(); }, "Points so far.");
 }
 

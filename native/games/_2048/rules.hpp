@@ -1,8 +1,9 @@
-// 2048: all tiles slide to one side, equal ones that meet merge, and a new tile comes; the game ends when nothing moves.
+// 2048: all tiles slide to one side, equal ones that meet merge, and a new tile comes; the game ends when nothing
+// moves.
 //
-// Cells are numbered row by row from the top left. A board has four bits per cell, the exponent of its tile or 0, and 16
-// bits per row whatever the number of columns; what lies outside a smaller board stays 0. Tiles come by chance: two at
-// the start, one after every move.
+// Cells are numbered row by row from the top left. A board has four bits per cell, the exponent of its tile or 0, and
+// 16 bits per row whatever the number of columns; what lies outside a smaller board stays 0. Tiles come by chance: two
+// at the start, one after every move.
 #pragma once
 
 #include <array>
@@ -190,7 +191,9 @@ public:
     State(const Rules& rules, const std::vector<int>& cells, int due) : rules_(&rules) {
         if (static_cast<int>(cells.size()) != rules.cells()) throw std::invalid_argument("the board has another size");
         for (int cell = 0; cell < rules.cells(); ++cell) {
-            if (cells[cell] < 0 || cells[cell] > rules.most_cell()) throw std::invalid_argument("there is no such tile");
+            if (cells[cell] < 0 || cells[cell] > rules.most_cell()) {
+                throw std::invalid_argument("there is no such tile");
+            }
             board_ |= Board(cells[cell]) << rules.shift(cell);
         }
         if (board_ == 0 ? due != 2 : due < 0 || due > 1) {

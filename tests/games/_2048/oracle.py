@@ -63,6 +63,4 @@ def worth(board: Key) -> float:
 
 def worth_of_chance(board: Board) -> float:
     """What perfect play still earns where a tile is due."""
-    return sum(
-        chance * worth(tuple(map(tuple, with_tile(board, *new)))) for new, chance in new_tiles(board).items()
-    )
+    return sum(chance * worth(tuple(map(tuple, with_tile(board, *new)))) for new, chance in new_tiles(board).items())

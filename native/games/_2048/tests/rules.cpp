@@ -41,15 +41,17 @@ TEST(the_moves_of_2048_are_those_that_change_the_board) {
 
 TEST(images_of_a_2048_board_have_one_canonical_form) {
     const _2048::Rules rules(3, 3), wide(2, 3);
-    const auto board = [](const _2048::Rules& r, const std::vector<int>& cells) { return _2048::State(r, cells, 0).board(); };
+    const auto form = [](const _2048::Rules& r, const std::vector<int>& cells) {
+        return r.canonical(_2048::State(r, cells, 0).board());
+    };
     const std::vector<std::vector<int>> images = {{1, 2, 3, 0, 4, 0, 5, 0, 0}, {3, 2, 1, 0, 4, 0, 0, 0, 5},
                                                   {5, 0, 0, 0, 4, 0, 1, 2, 3}, {0, 0, 5, 0, 4, 0, 3, 2, 1},
                                                   {1, 0, 5, 2, 4, 0, 3, 0, 0}, {3, 0, 0, 2, 4, 0, 1, 0, 5},
                                                   {5, 0, 1, 0, 4, 2, 0, 0, 3}, {0, 0, 3, 0, 4, 2, 5, 0, 1}};
-    for (const auto& image : images) CHECK(rules.canonical(board(rules, image)) == rules.canonical(board(rules, images[0])));
-    CHECK(rules.canonical(board(rules, {1, 2, 3, 0, 4, 0, 0, 5, 0})) != rules.canonical(board(rules, images[0])));
-    CHECK(wide.canonical(board(wide, {1, 2, 3, 4, 0, 0})) == wide.canonical(board(wide, {0, 0, 4, 3, 2, 1})));
-    CHECK(wide.canonical(board(wide, {1, 2, 3, 4, 0, 0})) != wide.canonical(board(wide, {1, 2, 3, 0, 4, 0})));
+    for (const auto& image : images) CHECK(form(rules, image) == form(rules, images[0]));
+    CHECK(form(rules, {1, 2, 3, 0, 4, 0, 0, 5, 0}) != form(rules, images[0]));
+    CHECK(form(wide, {1, 2, 3, 4, 0, 0}) == form(wide, {0, 0, 4, 3, 2, 1}));
+    CHECK(form(wide, {1, 2, 3, 4, 0, 0}) != form(wide, {1, 2, 3, 0, 4, 0}));
 }
 
 TEST(bad_boards_of_2048_are_refused) {

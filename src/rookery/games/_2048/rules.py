@@ -211,5 +211,3 @@ _TILES = (
     "#5f8f55", "#3f7f6f", "#3c6f8c", "#4a5a8c", "#5a4577", "#3a2f45",
 )  # fmt: skip
 """The colour of a cell by the exponent of its tile."""
-
-
