@@ -11,8 +11,8 @@
 >>> str(state)
 '.,4,4/2,.,.'
 
-Text form: rows joined by `/`, their cells joined by `,`, with `.` for an empty one; then ` +1` or ` +2` where chance has
-still to put that many tiles on the board.
+Text form: rows joined by `/`, their cells joined by `,`, with `.` for an empty one; then ` +1` or ` +2` where chance
+has still to put that many tiles on the board.
 """
 
 from __future__ import annotations
