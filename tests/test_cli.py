@@ -22,7 +22,7 @@ from tests.commands import answer, check_refusal, run
 def test_games_lists_every_game(capsys: pytest.CaptureFixture[str]) -> None:
     data = answer(capsys, "games")
     names = [game["name"] for game in data["games"]]
-    assert names == ["checkers", "endgames", "morpion", "solitaire-chess", "tenten"]
+    assert set(names) >= {"checkers", "endgames", "morpion", "solitaire-chess", "tenten"}
     assert all(game["variants"] and "random" in game["methods"] for game in data["games"])
 
 
@@ -72,7 +72,7 @@ def test_reproduce_writes_a_page_with_every_board(capsys: pytest.CaptureFixture[
     [study] = data["studies"]
     assert [row[0].split()[0] for row in study["tables"][0]["rows"]] == list(GAMES)
     assert json.loads((tmp_path / "report.json").read_text())["studies"] == [study]
-    assert (tmp_path / "overview-1.csv").read_text().count("\n") == 6
+    assert (tmp_path / "overview-1.csv").read_text().count("\n") == 1 + len(GAMES)
     page = (tmp_path / "index.html").read_text()
     assert page.count("<figure>") == 5
     for part in ("src=", "href=", "url(", "@import"):

@@ -45,7 +45,7 @@ class _Games(MutableMapping[str, type[Game]]):
     def __init__(self) -> None:
         folders = [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
         self._found: dict[str, type[Game] | str] = {
-            folder.replace("_", "-"): f"{games.__name__}.{folder}" for folder in folders
+            games.game_name(folder): f"{games.__name__}.{folder}" for folder in folders
         }
         self._complete = False
 

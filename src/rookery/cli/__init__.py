@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from rookery.games import game_name
+
 if TYPE_CHECKING:
     from rookery.cli.base import Answer, Command
 
@@ -83,7 +85,7 @@ def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
                 assert isinstance(key, ast.Constant)
                 assert isinstance(value, ast.Name)
                 module = f"rookery.games.{folder}.commands"
-                found.setdefault(str(key.value), {})[folder.replace("_", "-")] = module, _sentence(file, value.id)
+                found.setdefault(str(key.value), {})[game_name(folder)] = module, _sentence(file, value.id)
     return found
 
 

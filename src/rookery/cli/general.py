@@ -15,13 +15,13 @@ from tyro.conf import Positional
 
 from rookery._native import Control
 from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
-from rookery.exact.methods import in_words
-from rookery.exact.solve import POSITIONS, PRECISION, keep, preference, solve_game
+from rookery.exact.methods import Oracle, in_words
+from rookery.exact.solve import POSITIONS, PRECISION, SolvedGame, keep, preference, solve_game
 from rookery.files import write_text
 from rookery.game import CHANCE, Game, State
 from rookery.method import suggestion
 from rookery.progress import watching
-from rookery.registry import GAMES, load, methods
+from rookery.registry import GAMES, load, methods, solvers
 from rookery.registry import solve as exact
 from rookery.scale import check_on
 from rookery.search import perft as count_sequences
@@ -108,10 +108,12 @@ def _solve_game(rules: Game, positions: int, most_bytes: int | None, precision: 
     start = rules.initial_state()
     begin = time.perf_counter()
     control = Control()
+    form = next((method.form for method in solvers(rules) if isinstance(method, Oracle)), SolvedGame)
     with watching(f"Listing the positions of {rules.title}", control, None):
         solved = solve_game(
-            start, positions=positions, most_bytes=most_bytes, precision=precision, discount=discount, control=control
-        )
+            start, positions=positions, most_bytes=most_bytes, precision=precision, discount=discount, control=control,
+            form=form,
+        )  # fmt: skip
     seconds = time.perf_counter() - begin
     if discount == 1:
         keep(rules, solved)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rookery.games import game_name
 from rookery.method import suggestion
 from rookery.progress import console as progress_console
 from rookery.report.study import Result
@@ -35,7 +36,7 @@ def all_studies() -> list[str]:
 
 
 def _name(file: Path) -> str:
-    return (file.parent.name + file.stem.removeprefix("study")).replace("_", "-")
+    return game_name(file.parent.name + file.stem.removeprefix("study"))
 
 
 def run_study(name: str, size: Size, seed: int, folder: Path, console: Console, on: str = "here") -> Result:
