@@ -426,6 +426,10 @@ class Game:
         """
         return ()
 
+    def array_rules(self) -> Any | None:
+        """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
+        return None
+
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")

@@ -3,7 +3,7 @@
 Every position that can be reached is listed with its moves; then the values are computed, as what each player still
 earns with best play. `native/exact/solve.hpp` does it, and says how: one pass from the ends where no position can come
 back, retrograde analysis for two players, the best end and the shortest way to it for one, and value iteration between
-proven bounds where there is chance.
+proven bounds where there is chance. Where a game in Python has its rules on arrays too, `layers.py` does it.
 
 >>> import rookery
 >>> start = rookery.load("solitaire-chess").parse_state("R.P./..N./...P/...N")
@@ -30,6 +30,8 @@ import numpy.typing as npt
 
 from rookery import _native
 from rookery._native import Control
+from rookery.exact import layers
+from rookery.exact.layers import Layers
 from rookery.files import cache_folder, replacing
 from rookery.game import CHANCE, TERMINAL, Game, State, native
 
@@ -42,20 +44,23 @@ PRECISION = 1e-6
 class SolvedGame:
     """The value of every position that can be reached from a start."""
 
-    def __init__(self, table: _native.Solved) -> None:
+    def __init__(self, table: _native.Solved | Layers) -> None:
         self.table = table
         low, high = table.low, table.high
-        self.values: npt.NDArray[np.float64] = (low + high) / 2 if len(high) else low
+        self.values: npt.NDArray[np.floating] = (low + high) / 2 if len(high) else low
         """What player 0 still earns in each position."""
 
     def __len__(self) -> int:
         return len(self.table)
 
     def __contains__(self, state: State) -> bool:
-        return self.table.find(state.key()) >= 0
+        return self._place(state) >= 0
+
+    def _place(self, state: State) -> int:
+        return self.table.find(state) if isinstance(self.table, Layers) else self.table.find(state.key())
 
     def _find(self, state: State) -> int:
-        found = self.table.find(state.key())
+        found = self._place(state)
         if found < 0:
             raise ValueError(f"{state} cannot be reached from the start that was solved")
         return found
@@ -123,8 +128,11 @@ class SolvedGame:
 
     def save(self) -> bytes:
         """The table as the bytes of a file; `load` reads it."""
-        text, ends = self.table.keys()
         buffer = io.BytesIO()
+        if isinstance(self.table, Layers):
+            np.savez(buffer, allow_pickle=False, **self.table.arrays())
+            return buffer.getvalue()
+        text, ends = self.table.keys()
         np.savez_compressed(
             buffer, players=np.array(self.table.players), moves=np.array(self.table.moves, np.uint64),
             text=np.frombuffer(text, np.uint8), ends=ends, player=self.table.player, low=self.table.low,
@@ -133,11 +141,13 @@ class SolvedGame:
         return buffer.getvalue()
 
     @staticmethod
-    def load(data: bytes) -> SolvedGame:
-        """Read what `save` wrote; ValueError if it is anything else."""
+    def load(game: Game, data: bytes) -> SolvedGame:
+        """Read what `save` wrote for a game; ValueError if it is anything else."""
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 a = {name: file[name] for name in file.files}
+            if "numbers" in a:
+                return SolvedGame(layers.load(game, a))
             table = _native.Solved(
                 int(a["players"]), int(a["moves"]), a["text"].tobytes(), a["ends"], a["player"], a["low"], a["high"],
                 a["distance"],
@@ -199,9 +209,11 @@ def solve_game(
         raise ValueError(f"the discount must be above 0 and at most 1, not {discount:g}")
     if positions < 1:
         raise ValueError(f"the number of positions must be at least 1, not {positions}")
-    table = native(start).solve_reachable(
-        positions, memory() if most_bytes is None else most_bytes, precision, discount, control
-    )
+    most_bytes = memory() if most_bytes is None else most_bytes
+    rules = start.game.array_rules()
+    if rules is not None and discount == 1 and start.player() >= 0:
+        return SolvedGame(layers.solve_layers(start, rules, positions, most_bytes, control))
+    table = native(start).solve_reachable(positions, most_bytes, precision, discount, control)
     if control is not None and control.stopped:
         raise KeyboardInterrupt
     return SolvedGame(table)
@@ -243,7 +255,7 @@ def kept(game: Game) -> SolvedGame | None:
         if file is None or not file.is_file():
             return None
         try:
-            _KEPT[game] = SolvedGame.load(file.read_bytes())
+            _KEPT[game] = SolvedGame.load(game, file.read_bytes())
         except ValueError as error:
             print(f"rookery: {file} will be made again: {error}", file=sys.stderr)
             return None
