@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "bindings/bind_ntuple.hpp"
 #include "bindings/bind_q_learning.hpp"
 #include "bindings/bind_solve.hpp"
 #include "bindings/handle.hpp"
@@ -37,6 +38,7 @@ template <GameState S>
 void bind_algorithms(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
     bind_q_learning<S>(cls);
+    bind_ntuple<S>(cls);
     bind_solve<S>(cls);
     cls.def(
         "perft",
