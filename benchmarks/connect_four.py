@@ -15,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import rookery
 from examples.connect_four import ConnectFour, ConnectFourState
+
+import rookery
 from rookery.agents import Agent
 from rookery.statistics import wilson_interval
 

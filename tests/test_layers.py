@@ -14,7 +14,7 @@ LAYERS = [
     {"_native", "files", "statistics", "progress", "user_code", "symmetry"},
     {"draw", "game", "raster"},
     {"agents", "run"},
-    {"method", "engines", "environments"},
+    {"method", "engines", "environments", "exam"},
     {"tracking"},
     {"search", "exact", "learn", "games"},
     {"registry", "adapters.open_spiel"},

@@ -112,3 +112,15 @@ def histogram(
     axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.legend()
+
+
+def heat_map(axes: Any, rows: Sequence[str], columns: Sequence[str], values: npt.NDArray[np.floating]) -> None:
+    """Shares from 0 to 1 as shades, each with its percentage; NaN is left empty."""
+    axes.imshow(np.clip(values, 0, 1), cmap="Greys", vmin=0, vmax=1.6, aspect="auto")
+    for (row, column), share in np.ndenumerate(values):
+        if not np.isnan(share):
+            axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=9)
+    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.grid(False)
+    axes.tick_params(length=0)

@@ -32,7 +32,7 @@ def studies() -> list[str]:
 
 def all_studies() -> list[str]:
     """Every study by name."""
-    return [*studies(), *(_name(file) for file in sorted(_GAMES.glob("*/study_*.py")))]
+    return [*studies(), "cross", *(_name(file) for file in sorted(_GAMES.glob("*/study_*.py")))]
 
 
 def _name(file: Path) -> str:
@@ -45,7 +45,7 @@ def run_study(name: str, size: Size, seed: int, folder: Path, console: Console, 
         raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
     from rookery.studies.paper import paper_of  # here, so that `python -m rookery.studies.paper` works
 
-    module, paper = "rookery.studies.overview", None
+    module, paper = f"rookery.studies.{name}", None
     for file in _GAMES.glob("*/study*.py"):
         if _name(file) == name:
             module = f"rookery.games.{file.parent.name}.{file.stem}"
