@@ -2,8 +2,8 @@
 
 A cell is a method, an exam of a game (`rookery.exam`) and a seed: the method trains for a number of CPU seconds, the
 same for all, with the settings it has for any game, and is then examined. Beside it stand random play, the strongest
-agent that ships, and perfect play where it is known. Cells are tasks of `rookery.scale`: they are kept as they come, and
-a study that was stopped goes on with the next.
+agent that ships, and perfect play where it is known. Cells are tasks of `rookery.scale`: they are kept as they come,
+and a study that was stopped goes on with the next.
 """
 
 from __future__ import annotations
@@ -238,8 +238,8 @@ class Cells:
                 row.append(_mean(scores) if len(scores) else reason)
             rows.append(row)
         note = (
-            f"Means with 95% bootstrap intervals; {self.plan.seeds} seeds, each trained for {self.plan.budget:g} seconds "
-            "of one core with the settings that the method has for any game, and then examined. "
+            f"Means with 95% bootstrap intervals; {self.plan.seeds} seeds, each trained for {self.plan.budget:g} CPU "
+            "seconds with the settings that the method has for any game, and then examined. "
             + " ".join(f"{game} {exam.variant}: {exam.games} games." for game, _, exam in self.plan.exams)
         )
         return Table("Every method on every game", columns, rows, self.command, note)
