@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 
 from rookery import registry, user_code
 
+# Tests run side by side, one per core: PyTorch must not take all cores in each.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # How long an example takes says nothing on a busy machine.
 settings.register_profile("rookery", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("rookery")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rookery.draw import Canvas
+from rookery.exact.layers import Numbers
 from rookery.game import TERMINAL, Game, Overlay, State
 from rookery.symmetry import Symmetry
 
@@ -61,6 +62,9 @@ class ConnectFour(Game):
         """Left and right may be exchanged."""
         cells = [row * self.columns + column for row in range(self.rows) for column in reversed(range(self.columns))]
         return [Symmetry(cells, list(reversed(range(self.columns))))]
+
+    def array_rules(self) -> ConnectFourArrays | None:
+        return ConnectFourArrays(self) if self.columns * (self.rows + 1) < 64 else None
 
     def four_in_a_row(self, discs: int) -> bool:
         height = self.rows + 1
@@ -146,3 +150,50 @@ class ConnectFourState(State):
             row, column = divmod(cell, game.columns)
             canvas.circle(column + 0.5, row + 0.5, 0.4, colours[mark], cell)
         return canvas.render()
+
+
+class ConnectFourArrays:
+    """The rules on arrays, for solving boards with millions of positions.
+
+    A number has the cells of a column from its foot: 1 for Yellow, 0 for Red, then a 1 above the topmost disc.
+    """
+
+    def __init__(self, game: ConnectFour) -> None:
+        self.columns, self.height = game.columns, game.rows + 1
+        self.feet = sum(1 << column * self.height for column in range(self.columns))
+        self.cells = self.feet * ((1 << game.rows) - 1)
+
+    def number(self, state: ConnectFourState) -> int:
+        return state.discs[0] | (state.discs[0] | state.discs[1]) + self.feet
+
+    def moves(self, numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+        yellow, occupied = self._discs(numbers)
+        red_moves = np.bitwise_count(occupied) % 2 == 1
+        going = ~self._four(np.where(red_moves, yellow, yellow ^ occupied))
+        after, legal = [], []
+        for column in range(self.columns):
+            foot = np.uint64(1 << column * self.height)
+            cells = np.uint64(((1 << self.height) - 1) << column * self.height)
+            cell = (occupied + foot) & ~occupied & cells
+            after.append(np.where(red_moves, numbers ^ cell, numbers) | cell << np.uint64(1))
+            legal.append(going & (cell & np.uint64(self.cells) != 0))
+        return np.stack(after, axis=1), np.stack(legal, axis=1)
+
+    def returns(self, numbers: Numbers) -> npt.NDArray[np.float32]:
+        yellow, occupied = self._discs(numbers)
+        return self._four(yellow).astype(np.float32) - self._four(yellow ^ occupied)
+
+    def _discs(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """The discs of Yellow, and all discs: what lies below the topmost 1 of each column."""
+        filled = numbers.copy()
+        for _ in range(self.height - 1):
+            filled |= filled >> np.uint64(1) & np.uint64(self.cells)
+        occupied = filled >> np.uint64(1) & np.uint64(self.cells)
+        return numbers & occupied, occupied
+
+    def _four(self, discs: Numbers) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(discs), bool)
+        for step in (1, self.height, self.height - 1, self.height + 1):
+            pairs = discs & (discs >> np.uint64(step))
+            found |= pairs & (pairs >> np.uint64(2 * step)) != 0
+        return found

@@ -132,10 +132,11 @@ def test_bad_input_gets_one_sentence(capsys: pytest.CaptureFixture[str], argumen
 
 
 ALL_COMMANDS = [
-    *([name] for name in GENERIC if name not in game_commands() and name != "train"),
+    *([name] for name in GENERIC if name not in game_commands() and name not in ("train", "sweep")),
     *([verb, game] for verb, forms in game_commands().items() for game in forms),
     ["solve", "examples/tic_tac_toe.py"],
     *(["train", game, method] for game in GAMES for method in learners(load(game))),
+    ["sweep", "tenten", "lspi"],
 ]
 
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "bindings/bind_ntuple.hpp"
 #include "bindings/bind_q_learning.hpp"
 #include "bindings/bind_solve.hpp"
 #include "bindings/handle.hpp"
@@ -37,6 +38,7 @@ template <GameState S>
 void bind_algorithms(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
     bind_q_learning<S>(cls);
+    bind_ntuple<S>(cls);
     bind_solve<S>(cls);
     cls.def(
         "perft",
@@ -284,17 +286,19 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
     forest.def(
         "__init__",
         [](Forest* self, const Handle<S>& start, std::int64_t games, double exploration, double threshold, double tie,
-           bool untried_mean, double noise, double noise_alpha, std::uint64_t seed) {
+           bool untried_mean, double noise, double noise_alpha, bool prove, std::uint64_t seed) {
             if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
             if (!(noise >= 0 && noise <= 1 && noise_alpha > 0)) throw nb::value_error("the noise must be from 0 to 1");
             new (self) Forest{start.game,
                               PuctForest<S>(start.state, games,
-                                            {exploration, threshold, tie, untried_mean, noise, noise_alpha}, seed)};
+                                            {exploration, threshold, tie, untried_mean, noise, noise_alpha, prove},
+                                            seed)};
         },
         "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0, "tie"_a = 0.0, "untried_mean"_a = true,
-        "noise"_a = 0.0, "noise_alpha"_a = 0.3, "seed"_a = 0,
+        "noise"_a = 0.0, "noise_alpha"_a = 0.3, "prove"_a = false, "seed"_a = 0,
         "In a game of one player a score above `threshold` is worth +1, below -1, on it `tie`. A move not tried yet is "
-        "worth the mean over the moves tried, or 0 without `untried_mean`.");
+        "worth the mean over the moves tried, or 0 without `untried_mean`. With `prove`, a search in a game of two players "
+        "keeps bounds on values and ends when they meet at the root.");
     forest.def(
         "find_leaves",
         [](Forest& self, std::int64_t simulations, int walks, int threads) {
@@ -346,21 +350,24 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
             NetInput input = net_input<S>(trees.front().root().rules(), static_cast<std::int64_t>(numbers.size()), threads,
                                           [&](std::int64_t i) -> const S& { return trees[numbers[i]].root(); });
             visits.resize(input.actions.size());
+            std::vector<float> values(input.actions.size());
             for (std::size_t i = 0; i < numbers.size(); ++i) {
                 const auto begin = input.actions.begin() + input.offsets[i], end = input.actions.begin() + input.offsets[i + 1];
                 for (const auto& move : trees[numbers[i]].moves()) {
-                    visits[std::find(begin, end, move.action) - input.actions.begin()] = move.visits;
+                    const auto place = std::find(begin, end, move.action) - input.actions.begin();
+                    visits[place] = move.visits;
+                    values[place] = static_cast<float>(move.value);
                 }
             }
             const std::size_t live = numbers.size(), all = visits.size();
             return std::tuple_cat(
                 std::make_tuple(to_numpy(std::move(numbers), {live}), to_numpy(std::move(players), {live})),
                 to_python(std::move(input), trees.front().root().rules().observation_shape()),
-                std::make_tuple(to_numpy(std::move(visits), {all})));
+                std::make_tuple(to_numpy(std::move(visits), {all}), to_numpy(std::move(values), {all})));
         },
         "threads"_a,
         "The games that are not over: their numbers, players to move, planes, offsets of their legal actions, actions, and "
-        "visits of these.");
+        "visits and mean values of these.");
     forest.def(
         "returns",
         [](const Forest& self, std::int64_t tree) {
@@ -372,6 +379,21 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
     forest.def("__len__", [](const Forest& self) { return self.forest.trees().size(); });
     forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
                "tree"_a);
+    forest.def(
+        "restart",
+        [](Forest& self, std::int64_t tree, const Handle<S>& start) {
+            if (self.tree(tree).waiting() > 0) throw nb::value_error("the last leaves have not been expanded yet");
+            if (!start.game.is(self.game)) throw nb::value_error("the start is a position of another game");
+            self.forest.restart(tree, start.state);
+        },
+        "tree"_a, "start"_a, "Let a game begin in another position of the same game.");
+    forest.def(
+        "searched",
+        [](const Forest& self, std::int64_t simulations) {
+            const auto& trees = self.forest.trees();
+            return std::all_of(trees.begin(), trees.end(), [&](const auto& tree) { return tree.searched(simulations); });
+        },
+        "simulations"_a, "Whether every game is over or proven, or its root has that number of simulations.");
     forest.def("over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },
                "tree"_a);
     forest.def("history", [](const Forest& self, std::int64_t tree) { return self.tree(tree).history(); }, "tree"_a);

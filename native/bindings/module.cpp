@@ -18,6 +18,7 @@ static void bind_control(nb::module_& m) {
     nb::class_<Control>(m, "Control", "Watches and stops one long native call from another thread.")
         .def(nb::init<>())
         .def("stop", [](Control& self) { self.stop = true; }, "Ask the call to return what it has.")
+        .def("add", &Control::add, "count"_a, "Count work that is finished.")
         .def_prop_ro("stopped", &Control::stopped)
         .def_prop_ro("done", [](const Control& self) { return self.done.load(); }, "Units of work finished so far.");
 }
@@ -49,6 +50,7 @@ NB_MODULE(_native, m) {
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
     bind_q_table(m);
+    bind_tuple_net(m);
     bind_solved(m);
     bind_python_games(m);
     std::sort(bindings().begin(), bindings().end(), [](const Binding& a, const Binding& b) {

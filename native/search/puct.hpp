@@ -1,10 +1,14 @@
 // PUCT: tree search guided by a net's probabilities and values, as in AlphaZero.
 //
 // The net is not here. A tree walks down to positions it has not seen and hands them out; the caller looks at them, many
-// trees' at once, and hands back probabilities and values. When a move is played its part of the tree is kept. At chance nodes a walk draws an
-// outcome by its probability; at the root, chance is drawn as soon as it is to act.
+// trees' at once, and hands back probabilities and values. When a move is played its part of the tree is kept. At chance
+// nodes a walk draws an outcome by its probability; at the root, chance is drawn as soon as it is to act.
+//
+// Ends of games are exact, and so is what follows from them: in games for two, every node has bounds on its value, and a
+// node whose bounds meet is proven. A move that is proven to be no better than another is not walked any more.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -24,6 +28,8 @@ struct PuctSettings {
     // The share of noise in the probabilities at the root, and the parameter of the Dirichlet distribution it has.
     double noise = 0.0;
     double noise_alpha = 0.3;
+    // Whether bounds are kept, in games for two.
+    bool prove = true;
 };
 
 template <GameState S>
@@ -31,12 +37,18 @@ class Puct {
 public:
     Puct(const S& root, const PuctSettings& settings, const Rng& rng = Rng())
         : settings_(settings), rng_(rng), root_(root), tree_(1) {
+        settings_.prove = settings_.prove && root_.rules().players() == 2;
         enter_root();
     }
 
     const S& root() const { return root_; }
     std::int64_t simulations() const { return tree_[0].visits; }
     const ActionList& history() const { return history_; }
+
+    // Whether there is nothing left to search: the game is over, the root is proven, or it has its simulations.
+    bool searched(std::int64_t simulations) const {
+        return root_.player() == kTerminal || tree_[0].visits >= simulations || tree_[0].proven();
+    }
 
     // The best finished game seen, of one player: its score, and its actions from the first root on.
     double best_score() const { return best_score_; }
@@ -50,6 +62,7 @@ public:
         if (root_.player() == kTerminal) return;
         for (int walk = 0; walk < walks; ++walk) {
             if (tree_[0].visits + static_cast<std::int64_t>(pending_.size()) >= simulations) return;
+            if (tree_[0].proven()) return;
             S state = root_;
             std::vector<std::int32_t> path(1, 0);
             for (;;) {
@@ -61,7 +74,15 @@ public:
                     open_chance(at, state);
                 }
                 path.push_back(tree_[at].player == kChance ? draw(at) : pick(at));
+                if (tree_[path.back()].proven()) break;
                 state.apply(tree_[path.back()].action);
+            }
+            if (tree_[path.back()].proven()) {
+                const Node& node = tree_[path.back()];
+                const int mover = tree_[path[path.size() - 2]].player;
+                if (mover == kChance) back_up(path, node.player, -node.low);
+                if (mover != kChance) back_up(path, mover, node.low);
+                continue;
             }
             Node& leaf = tree_[path.back()];
             if (leaf.player == kTerminal) {
@@ -103,10 +124,14 @@ public:
         double value;
         float prior;
     };
+    // A move that is proven to be worse than another counts as not visited; so does all but the wins beside a win.
     std::vector<Move> moves() const {
         std::vector<Move> found;
+        const float best = best_low(tree_[0]);
         for (std::int32_t i = tree_[0].first_child; i < tree_[0].first_child + tree_[0].children; ++i) {
-            found.push_back({tree_[i].action, tree_[i].visits, tree_[i].mean(), tree_[i].prior});
+            const Node& child = tree_[i];
+            const bool worse = settings_.prove && (child.high < best || (best >= 1 && child.low < best));
+            found.push_back({child.action, worse ? 0 : child.visits, child.mean(), child.prior});
         }
         return found;
     }
@@ -127,11 +152,42 @@ private:
         std::int64_t visits = 0;
         double total = 0;  // of the values for the player who moves at the parent
         std::int32_t walking = 0;
+        float low = -1, high = 1;  // bounds on the value for the player who moves at the parent
         std::int8_t player = 0;
         bool waiting = false;
 
-        double mean() const { return visits ? total / static_cast<double>(visits) : 0.0; }
+        bool proven() const { return low == high; }
+        double mean() const { return proven() ? low : visits ? total / static_cast<double>(visits) : 0.0; }
     };
+
+    float best_low(const Node& node) const {
+        float best = -1;
+        for (std::int32_t i = node.first_child; i < node.first_child + node.children; ++i) {
+            best = std::max(best, tree_[i].low);
+        }
+        return best;
+    }
+
+    // Takes the bounds of a node from its children, as `mover` at its parent sees them; returns whether they are tighter.
+    bool tighten(std::int32_t index, int mover) {
+        Node& node = tree_[index];
+        if (node.children == 0 || node.player == kChance) return false;
+        float low = -1, high = -1;
+        for (std::int32_t i = node.first_child; i < node.first_child + node.children; ++i) {
+            low = std::max(low, tree_[i].low);
+            high = std::max(high, tree_[i].high);
+        }
+        if (mover != node.player) low = -low, high = -high, std::swap(low, high);
+        if (node.low == low && node.high == high) return false;
+        node.low = low, node.high = high;
+        return true;
+    }
+
+    void tighten_upwards(const std::vector<std::int32_t>& path) {
+        for (std::size_t i = path.size() - 1; i-- > 0;) {
+            if (!tighten(path[i], tree_[path[i == 0 ? 0 : i - 1]].player)) return;
+        }
+    }
 
     // Makes the position after an action, or after an outcome of chance, the root.
     void descend(Action action) {
@@ -155,6 +211,8 @@ private:
     void enter_root() {
         while (root_.player() == kChance) descend(sample_chance(root_, rng_));
         tree_[0].player = static_cast<std::int8_t>(root_.player());
+        tree_[0].low = -1, tree_[0].high = 1;
+        if (settings_.prove) tighten(0, tree_[0].player);
     }
 
     // Gives a chance node a child for every outcome.
@@ -201,12 +259,14 @@ private:
         }
         const double untried = settings_.untried_mean && visits > 0 ? total / visits : 0.0;
         const double bonus = settings_.exploration * std::sqrt(std::max(1.0, visits));
+        const float least = settings_.prove ? best_low(node) : -1;
         std::int32_t best = node.first_child;
         double best_score = -std::numeric_limits<double>::infinity();
         for (std::int32_t i = node.first_child; i < node.first_child + node.children; ++i) {
             const Node& child = tree_[i];
+            if (child.high <= least && child.low < least) continue;
             const double n = static_cast<double>(child.visits + child.walking);
-            const double mean = n > 0 ? (child.total - child.walking) / n : untried;
+            const double mean = child.proven() ? child.low : n > 0 ? (child.total - child.walking) / n : untried;
             const double score = mean + bonus * child.prior / (1 + n);
             if (score > best_score) best = i, best_score = score;
         }
@@ -223,9 +283,19 @@ private:
             }
             const double over = result[0] - settings_.threshold;
             back_up(path, 0, over > 0 ? 1 : over < 0 ? -1 : settings_.tie);
-        } else {
-            back_up(path, 0, result[0]);
+            return;
         }
+        const double value = std::clamp(result[0], -1.0, 1.0);
+        if (settings_.prove && path.size() > 1) {
+            Node& leaf = tree_[path.back()];
+            const int mover = tree_[path[path.size() - 2]].player;
+            // A draw of chance is one of many, and proves nothing above it.
+            if (mover != kChance) {
+                leaf.low = leaf.high = static_cast<float>(mover == 0 ? value : -value);
+                tighten_upwards(path);
+            }
+        }
+        back_up(path, 0, value);
     }
 
     // Two players have opposite values; one player has one.
@@ -253,9 +323,13 @@ template <GameState S>
 class PuctForest {
 public:
     // Tree i has the random stream (seed, i).
-    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings, std::uint64_t seed = 0) {
+    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings, std::uint64_t seed = 0)
+        : settings_(settings), seed_(seed) {
         for (std::int64_t i = 0; i < games; ++i) trees_.emplace_back(start, settings, Rng(seed, i));
     }
+
+    // Lets a game begin somewhere else.
+    void restart(std::int64_t tree, const S& start) { trees_.at(tree) = Puct<S>(start, settings_, Rng(seed_, tree)); }
 
     const std::vector<Puct<S>>& trees() const { return trees_; }
 
@@ -296,6 +370,8 @@ public:
     }
 
 private:
+    PuctSettings settings_;
+    std::uint64_t seed_;
     std::vector<Puct<S>> trees_;
     std::vector<std::int64_t> offsets_{0};
     ActionList actions_;

@@ -343,6 +343,8 @@ class Game:
     history_matters: ClassVar[bool] = False
     """Whether the rules look back (repetitions, a move counter), so that positions with equal keys may go on
     differently."""
+    best_return: float | None = None
+    """The greatest return that the player of a game for one can ever get, if that is known: a search stops there."""
     puzzle_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that `puzzle` knows, from easy to hard."""
 
@@ -425,6 +427,10 @@ class Game:
         `rookery.symmetry.of_grid` lists those of a grid.
         """
         return ()
+
+    def array_rules(self) -> Any | None:
+        """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
+        return None
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""

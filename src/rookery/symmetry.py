@@ -32,7 +32,7 @@ class Symmetry:
 
     def observations(self, planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The images of observations `[positions, planes, rows, columns]`."""
-        flat = planes.reshape(*planes.shape[:2], -1)
+        flat = planes.reshape(*planes.shape[:2], len(self.cells))
         image = np.empty_like(flat)
         image[:, :, np.asarray(self.cells)] = flat
         if self.planes is not None:

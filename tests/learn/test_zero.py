@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import rookery
 from rookery.game import TERMINAL, native
-from rookery.learn import zero
+from rookery.learn import nets, zero
 from rookery.training import train
 from tests.learn.test_q_learning import after, never_loses, plain_value
 from tests.search.test_python_games import Coins
@@ -39,10 +40,14 @@ def test_positions_are_joined_and_padded() -> None:
 
 def test_what_is_learned_from_is_what_was_played() -> None:
     """Legal actions, shares of visits and results belong to the positions."""
-    settings = zero.Settings(**SMALL)
-    trainer = zero.Trainer(GAME, settings, 1)
-    played = zero.play(trainer.net, GAME, native(GAME.initial_state()), settings, 0.0, 5)
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL, own_value=0.25), 1)
+    weights = {name: tensor.numpy() for name, tensor in trainer.player.state_dict().items()}
+    trainer.actors.begin(weights, 0.0, 5)
+    thought = trainer.actors.end().positions.values
+    trainer.actors.begin(weights, 0.0, 5)
+    played = trainer._played()
     data = played.positions
+    assert data.planes.dtype == np.uint8
     assert len(data) == played.moves == len(played.owner)
     assert (data.planes[:8] == 0).all()  # all games begin with the empty board
     for i in range(len(data)):
@@ -52,7 +57,70 @@ def test_what_is_learned_from_is_what_was_played() -> None:
         begin, end = data.offsets[i], data.offsets[i + 1]
         assert data.actions[begin:end].tolist() == state.legal_actions()
         assert data.shares[begin:end].sum() == pytest.approx(1, abs=1e-5)
-        assert data.values[i] == played.returns[played.owner[i], state.player()]
+        result = played.returns[played.owner[i], state.player()]
+        assert -1 <= thought[i] <= 1
+        assert data.values[i] == pytest.approx(0.25 * thought[i] + 0.75 * result, abs=1e-6)
+        if wins := [a for a in state.legal_actions() if after(state, a).player() == TERMINAL and abs(result) > 0]:
+            chosen = {a for a, share in zip(data.actions[begin:end], data.shares[begin:end], strict=True) if share > 0}
+            if thought[i] == 1:  # proven: nothing but wins was visited
+                assert all(_best(str(state)) >= {a} for a in chosen), wins
+
+
+def test_other_processes_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = zero.Settings(**SMALL | {"games": 10, "group": 4})
+    trainer = zero.Trainer(GAME, settings, 1)
+    weights = {name: tensor.numpy() for name, tensor in trainer.player.state_dict().items()}
+    monkeypatch.setattr(trainer.actors, "patience", 0.0)
+    monkeypatch.setattr(trainer.actors, "processes", 2)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as `train` does
+    played = []
+    for _ in range(2):
+        trainer.actors.begin(weights, 0.0, 5)
+        played.append(trainer.actors.end())
+    assert trainer.actors._pool is not None
+    trainer.actors.close()
+    torch.set_num_threads(threads)
+    here, there = played
+    assert len(here.returns) == 10
+    assert set(here.owner) == set(range(10))
+    assert np.array_equal(here.returns, there.returns)
+    for name, array in here.positions.arrays().items():
+        assert np.array_equal(array, there.positions.arrays()[name])
+
+
+def test_symmetries_show_a_position_from_all_sides() -> None:
+    """A net that learns one corner with symmetries knows all four; without them, one."""
+    for symmetric in (True, False):
+        settings = zero.Settings(**SMALL, symmetries=symmetric, learning_rate=0.02)
+        trainer = zero.Trainer(GAME, settings, 1)
+        state = GAME.parse_state("x../.../...")
+        planes = state.observation()[np.newaxis]
+        actions = np.array(state.legal_actions())
+        shares = (actions == 1).astype(np.float32)
+        data = zero.Positions(planes, np.array([0, 8]), actions, shares, np.ones(1, np.float32))
+        symmetries = GAME.symmetries() if symmetric else ()
+        zero.learn(trainer.net, trainer.optimizer, data, symmetries, settings, 150, 0)
+        agent = zero.ZeroAgent(trainer.net, 1, 1.5, 0.0)
+        beside = {corner: agent.choose(GAME.parse_state(text)) for corner, text in CORNERS.items()}
+        right = {corner: {0: {1, 3}, 2: {1, 5}, 6: {3, 7}, 8: {5, 7}}[corner] for corner in beside}
+        assert beside[0] in right[0]
+        assert all(beside[corner] in right[corner] for corner in beside) == symmetric
+
+
+def test_what_is_folded_gives_the_same() -> None:
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL), 1)
+    trainer.iterate()
+    planes = np.stack([GAME.parse_state(text).observation() for text in CORNERS.values()])
+    net = trainer.net.eval()
+    folded = nets.folded(net)
+    assert not any(isinstance(part, torch.nn.BatchNorm2d) for part in folded.modules())
+    with torch.no_grad():
+        for one, other in zip(net(torch.from_numpy(planes)), folded(torch.from_numpy(planes)), strict=True):
+            assert torch.allclose(one, other, atol=1e-5)
+
+
+CORNERS = {0: "x../.../...", 2: "..x/.../...", 6: ".../.../x..", 8: ".../.../..x"}
 
 
 @cache
@@ -72,18 +140,19 @@ def test_a_search_with_an_untrained_net_finds_wins() -> None:
 def test_ranked_reward() -> None:
     trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ratio=0.5), 0)
     positions = zero.Positions(np.zeros((4, 1, 1, 1)), np.arange(5), np.zeros(4), np.ones(4), np.zeros(4))
-    played = zero.Played(positions, np.array([0, 1, 2, 3]), np.array([[6.0], [12.0], [8.0], [9.0]]))
+    mover = np.zeros(4, np.int8)
+    played = zero.Played(positions, np.array([0, 1, 2, 3]), mover, np.array([[6.0], [12.0], [8.0], [9.0]]))
     trainer._rank(played)
     assert trainer.threshold == 8.5
     assert positions.values.tolist() == [-1, 1, -1, 1]
-    again = zero.Played(positions, np.array([0, 1, 2, 3]), np.full((4, 1), 12.0))
+    again = zero.Played(positions, np.array([0, 1, 2, 3]), mover, np.full((4, 1), 12.0))
     trainer._rank(again)  # half of the scores are 12 now, and none is better
     assert trainer.threshold == 12
     assert positions.values.tolist() == [1, 1, 1, 1]
 
 
 def test_one_player_and_chance(tmp_path: Path) -> None:
-    run = train(Coins(), "zero", out=tmp_path / "coins", **SMALL | {"games": 32, "iterations": 15})
+    run = train(Coins(), "zero", out=tmp_path / "coins", **SMALL | {"games": 32, "iterations": 25})
     agent = run.agent(simulations=0)
     assert [agent.choose(Coins().parse_state(str(n))) for n in (6, 4, 2)] == [1, 1, 1]
     game = rookery.load("tenten", "3x3-seven")
@@ -151,6 +220,8 @@ def test_bad_settings(tmp_path: Path) -> None:
         zero.Settings(iterations=0)
     with pytest.raises(ValueError, match="ratio must be from 0 to 1"):
         zero.Settings(ratio=2)
+    with pytest.raises(ValueError, match="PyTorch knows no device 'gpu'"):
+        zero.Settings(device="gpu")
     start = native(GAME.initial_state())
     with pytest.raises(ValueError, match="noise must be"):
         start.Puct(start, 1, 1.0, noise=3.0)

@@ -49,7 +49,7 @@ void search(PuctForest<S>& forest, std::int64_t simulations, int walks) {
         forest.expand(priors, values);
         bool done = true;
         for (const auto& tree : forest.trees()) {
-            done &= tree.simulations() >= simulations || tree.root().player() == kTerminal;
+            done &= tree.searched(simulations);
         }
         if (done) return;
     }
@@ -66,7 +66,7 @@ TEST(puct_wins_a_won_game_of_two_players) {
         for (int stones = 5; stones < 12; ++stones) {
             if (stones % 4 == 0) continue;
             const Stones::Rules rules{stones, 2};
-            PuctForest<Stones> forest(Stones(rules), 3, {1.5, 0.0});
+            PuctForest<Stones> forest(Stones(rules), 3, {.exploration = 1.5, .prove = false});
             search(forest, 3000, walks);
             for (const auto& tree : forest.trees()) {
                 CHECK(tree.simulations() == 3000);
@@ -80,9 +80,32 @@ TEST(puct_wins_a_won_game_of_two_players) {
     }
 }
 
+TEST(puct_proves_won_and_lost_games) {
+    for (const int walks : {1, 8}) {
+        for (int stones = 1; stones < 20; ++stones) {
+            const Stones::Rules rules{stones, 2};
+            PuctForest<Stones> forest(Stones(rules), 2, {.exploration = 1.5});
+            search(forest, 1'000'000, walks);
+            for (const auto& tree : forest.trees()) {
+                CHECK(tree.simulations() < 100'000);  // the proof ended the search
+                for (const auto& move : tree.moves()) {
+                    const bool wins = (stones - move.action) % 4 == 0;
+                    if (stones % 4 != 0) CHECK((move.visits > 0) == wins);
+                    if (move.visits > 0) CHECK(move.value == (wins ? 1 : -1));
+                }
+            }
+            // What was proven is known after a move too, from the other side.
+            const auto moves = forest.trees()[0].moves();
+            const auto best = std::max_element(moves.begin(), moves.end(), [](auto& a, auto& b) { return a.value < b.value; });
+            forest.apply(0, best->action);
+            CHECK(forest.trees()[0].searched(1'000'000));
+        }
+    }
+}
+
 TEST(puct_keeps_what_it_knows_of_the_move_played) {
     const Stones::Rules rules{11, 2};
-    PuctForest<Stones> forest(Stones(rules), 1, {1.5, 0.0});
+    PuctForest<Stones> forest(Stones(rules), 1, {.exploration = 1.5, .prove = false});
     search(forest, 1000, 1);
     std::map<Action, std::int64_t> visits;
     for (const auto& move : forest.trees()[0].moves()) visits[move.action] = move.visits;

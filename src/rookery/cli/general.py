@@ -23,6 +23,7 @@ from rookery.method import suggestion
 from rookery.progress import watching
 from rookery.registry import GAMES, load, methods, solvers
 from rookery.registry import solve as exact
+from rookery.scale import check_on
 from rookery.search import perft as count_sequences
 
 
@@ -236,6 +237,7 @@ def reproduce(
     quick: bool = False,
     full: bool = False,
     out: Path = Path("reports"),
+    on: str = "processes",
     common: Options = DEFAULTS,
 ) -> Answer:
     """Remake the papers' tables and figures beside ours; without a name, all studies.
@@ -247,6 +249,7 @@ def reproduce(
         quick: Small runs: minutes in all.
         full: The papers' own sizes.
         out: Folder for the page.
+        on: Where cells of studies run: here, processes, processes:N, ray or ray:ADDRESS.
     """
     from rookery.studies import all_studies
     from rookery.studies import studies as default_studies
@@ -259,7 +262,7 @@ def reproduce(
         if name not in all_studies():
             raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
     size = SIZES["quick" if quick else "full" if full else "default"]
-    results = run_studies(studies or default_studies(), size, common.seed, out, progress())
+    results = run_studies(studies or default_studies(), size, common.seed, out, progress(), check_on(on))
     failed = [result.name for result in results if result.error]
     page = out / "index.html"
     data = {"studies": [result.data() for result in results], "page": str(page)}

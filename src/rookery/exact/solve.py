@@ -3,7 +3,7 @@
 Every position that can be reached is listed with its moves; then the values are computed, as what each player still
 earns with best play. `native/exact/solve.hpp` does it, and says how: one pass from the ends where no position can come
 back, retrograde analysis for two players, the best end and the shortest way to it for one, and value iteration between
-proven bounds where there is chance.
+proven bounds where there is chance. Where a game in Python has its rules on arrays too, `layers.py` does it.
 
 >>> import rookery
 >>> start = rookery.load("solitaire-chess").parse_state("R.P./..N./...P/...N")
@@ -31,6 +31,8 @@ import numpy.typing as npt
 
 from rookery import _native
 from rookery._native import Control
+from rookery.exact import layers
+from rookery.exact.layers import Layers
 from rookery.files import cache_folder, replacing
 from rookery.game import CHANCE, TERMINAL, Game, State, native
 
@@ -47,10 +49,10 @@ class SolvedGame:
     `load` of its own, and names it in its form of the method `oracle`.
     """
 
-    def __init__(self, table: _native.Solved) -> None:
+    def __init__(self, table: _native.Solved | Layers) -> None:
         self.table = table
         low, high = table.low, table.high
-        self.values: npt.NDArray[np.float64] = (low + high) / 2 if len(high) else low
+        self.values: npt.NDArray[np.floating] = (low + high) / 2 if len(high) else low
         """What player 0 still earns in each position."""
 
     def __len__(self) -> int:
@@ -64,6 +66,9 @@ class SolvedGame:
         cls, start: State, positions: int, most_bytes: int, precision: float, discount: float, control: Control | None
     ) -> SolvedGame:
         """Solve what can be reached from a start; `solve_game` explains the arguments and checks them."""
+        rules = start.game.array_rules()
+        if rules is not None and discount == 1 and start.player() >= 0:
+            return SolvedGame(layers.solve_layers(start, rules, positions, most_bytes, control))
         return SolvedGame(native(start).solve_reachable(positions, most_bytes, precision, discount, control))
 
     def look(self, state: State) -> tuple[float, int | None] | None:
@@ -71,7 +76,7 @@ class SolvedGame:
 
         The steps are None if there need be no end, or chance decides; all is None if the state was not solved.
         """
-        found = self.table.find(state.key())
+        found = self.table.find(state) if isinstance(self.table, Layers) else self.table.find(state.key())
         if found < 0:
             return None
         steps = int(self.table.distance[found])
@@ -143,6 +148,9 @@ class SolvedGame:
 
     def save(self, file: IO[bytes]) -> None:
         """Write the table for `load`."""
+        if isinstance(self.table, Layers):
+            np.savez(file, allow_pickle=False, **self.table.arrays())
+            return
         text, ends = self.table.keys()
         np.savez_compressed(
             file, players=np.array(self.table.players), moves=np.array(self.table.moves, np.uint64),
@@ -154,6 +162,8 @@ class SolvedGame:
     def load(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> SolvedGame:
         """What `save` wrote."""
         a = arrays
+        if "numbers" in a:
+            return SolvedGame(Layers.load(a))
         table = _native.Solved(
             int(a["players"]), int(a["moves"]), a["text"].tobytes(), a["ends"], a["player"], a["low"], a["high"],
             a["distance"],

@@ -9,9 +9,10 @@ True
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ import safetensors.torch
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from rookery.files import replacing
 
@@ -27,6 +29,8 @@ Part = nn.Module | torch.optim.Optimizer
 
 class ResidualBlock(nn.Module):
     """Two convolutions over a board, added to what came in."""
+
+    folds = (("conv1", "norm1"), ("conv2", "norm2"))
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -38,6 +42,22 @@ class ResidualBlock(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = functional.relu(self.norm1(self.conv1(x)))
         return functional.relu(x + self.norm2(self.conv2(y)))
+
+
+Net = TypeVar("Net", bound=nn.Module)
+
+
+def folded(net: Net) -> Net:
+    """A copy for use, not for training, with its norms folded into the convolutions before them.
+
+    A module says in `folds` which of its convolutions and norms belong together.
+    """
+    copied = copy.deepcopy(net).eval()
+    for module in copied.modules():
+        for conv, norm in getattr(module, "folds", ()):
+            setattr(module, conv, fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm)))
+            setattr(module, norm, nn.Identity())
+    return copied
 
 
 def padded(

@@ -1,29 +1,39 @@
 """AlphaZero for any game: a net that learns from the searches it guides. Needs PyTorch (`pip install 'rookery[deep]'`).
 
 A net takes the observation of a position and gives a probability for every legal action and what the position is worth
-to the player to move. An iteration has two parts. First many games are played side by side; before every move each game
-grows a tree by PUCT (`native/search/puct.hpp`), whose new positions go to the net in one batch. Moves are drawn by
-their visits for the first plies of a game and are the most visited ones later. Then the net learns from the positions
-of the last games: the policy learns the visits, the value learns how the game ended.
+to the player to move. An iteration has two parts, which go on at the same time. Many games are played side by side;
+before every move each game grows a tree by PUCT (`native/search/puct.hpp`), whose new positions go to the net in one
+batch. Moves are drawn by their visits for the first plies of a game and are the most visited ones later. And the net
+learns from the positions of the last games: the policy learns the visits, the value learns how the game ended and what
+the search thought. The net that plays follows the one that learns, an iteration behind it.
 
 A game for one player has a score and no opponent to beat, so its reward is ranked (Laterre and others, 2018; Wang and
 others, 2020): +1 for a game above a high quantile of the last scores, -1 below it. At chance nodes a search draws the
 outcome.
 
-All random numbers of an iteration follow from the seed and its number, so that a run that was stopped goes on from its
-checkpoint and ends with the same net, on the same machine. Read from top to bottom: settings, the net, searching,
-playing, learning, training, the agent.
+The games of an iteration are played in groups, by as many processes as there are cores. All random numbers of a group
+follow from the seed, the iteration and its number, so that the result does not depend on the processes, and a run that
+was stopped goes on from its checkpoint and ends with the same net, on the same machine. Read from top to bottom:
+settings, the net, searching, playing, actors, learning, training, the agent.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
+import multiprocessing.connection
+import os
 import random
+import signal
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +47,7 @@ from rookery.learn import nets
 from rookery.method import check_at_least, check_shares
 from rookery.progress import cores
 from rookery.run import Row, Run, as_json, duration, settings_from
+from rookery.symmetry import Symmetry
 
 MODEL = "model.safetensors"
 Array = npt.NDArray[Any]
@@ -51,7 +62,9 @@ class Settings:
     blocks: int = 3
     """Blocks of the residual net."""
     games: int = 64
-    """Games of an iteration, played side by side."""
+    """Games of an iteration."""
+    group: int = 64
+    """Games that are played side by side; each core takes a group at a time."""
     simulations: int = 48
     """Simulations per move."""
     walks: int = 4
@@ -62,6 +75,10 @@ class Settings:
     """Share of noise in the probabilities at the root."""
     noise_alpha: float = 0.5
     """Parameter of the noise's Dirichlet distribution."""
+    prove: bool = True
+    """Games for two: keep bounds on values in the search, and stop searching what is proven."""
+    starts: Literal["initial", "random"] = "initial"
+    """Where games begin: in the initial position, or in a random start of the game."""
     drawn_moves: int = 12
     """Actions of a game, of both players together, that are drawn by their visits."""
     window: int = 40_000
@@ -72,12 +89,18 @@ class Settings:
     """Positions per gradient step."""
     learning_rate: float = 2e-3
     """Learning rate of AdamW."""
+    own_value: float = 0.5
+    """Games for two: the share of the search's own value in what the value learns; the rest is how the game ended."""
+    symmetries: bool = True
+    """Learn from turned and mirrored positions too, where the game names its symmetries."""
+    inertia: float = 0.5
+    """Share of its old weights that the playing net keeps in an iteration; the rest comes from the learning one."""
     ratio: float = 0.75
     """Games for one player: place of the threshold of the ranked reward among the last scores, from 0 to 1."""
     ranked: int = 256
     """Games for one player: how many of the last scores are ranked."""
-    threads: int = duration(1)
-    """Cores for the net and the searches; 0 means all. A small net is quickest on one."""
+    actors: int = duration(0)
+    """Processes that play; 0 means one per core as soon as an iteration takes longer than some seconds."""
     device: str = duration("cpu")
     """Where the net is: "cpu", "cuda" and what else PyTorch knows."""
     iterations: int = duration(30)
@@ -86,11 +109,16 @@ class Settings:
     """Stop at the first iteration that ends after this many minutes; 0 means no limit."""
 
     def __post_init__(self) -> None:
-        check_at_least(self, 1, "channels", "blocks", "games", "simulations", "walks", "window", "batch", "ranked")
-        check_at_least(self, 0, "drawn_moves", "reuse", "threads", "iterations", "minutes")
+        check_at_least(self, 1, "channels", "blocks", "games", "group", "simulations", "walks", "window")
+        check_at_least(self, 1, "batch", "ranked")
+        check_at_least(self, 0, "drawn_moves", "reuse", "actors", "iterations", "minutes")
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
-        check_shares(self, "noise", "ratio")
+        check_shares(self, "noise", "ratio", "own_value", "inertia")
+        with contextlib.suppress(RuntimeError):
+            torch.device(self.device)
+            return
+        raise ValueError(f"PyTorch knows no device {self.device!r}; expected cpu, cuda or another of its names")
 
 
 class Net(nn.Module):
@@ -98,6 +126,8 @@ class Net(nn.Module):
 
     An observation that is not planes over a board is seen as planes of one cell.
     """
+
+    folds = (("start", "norm"),)
 
     def __init__(self, game: Game, settings: Settings) -> None:
         super().__init__()
@@ -141,7 +171,7 @@ class Positions:
     shares: Array
     """Of the visits, for every action."""
     values: Array
-    """How the game ended for the player to move, -1 to 1."""
+    """What each position is worth to the player to move, -1 to 1."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -174,7 +204,8 @@ def evaluate(net: Net, planes: Array, offsets: Array, actions: Array) -> tuple[A
     """The net's probabilities of legal actions, one after the other, and its values of the positions."""
     device = next(net.parameters()).device
     rows, legal = nets.padded(offsets, actions)
-    with torch.no_grad():
+    half = device.type == "cuda"
+    with torch.inference_mode(), torch.autocast(device.type, torch.float16, enabled=half):
         scores, values = net(torch.from_numpy(planes).to(device))
         mask = torch.from_numpy(legal).to(device)
         mine = scores.float().gather(1, torch.from_numpy(rows).to(device)).masked_fill(~mask, -torch.inf)
@@ -182,27 +213,28 @@ def evaluate(net: Net, planes: Array, offsets: Array, actions: Array) -> tuple[A
     return np.ascontiguousarray(chances[legal]), values.float().cpu().numpy()
 
 
-def grow(net: Net, trees: Any, simulations: int, walks: int, threads: int) -> None:
-    """Search until every root that is not over has the given number of simulations."""
-    net.eval()
+def grow(net: Net, trees: Any, simulations: int, walks: int) -> None:
+    """Search until every root that is not over or proven has the given number of simulations."""
     while True:
-        planes, offsets, actions = trees.find_leaves(simulations, walks, threads)
+        planes, offsets, actions = trees.find_leaves(simulations, walks, 1)
         if len(planes):
             trees.expand(*evaluate(net, planes, offsets, actions))
             continue
         trees.expand(np.empty(0, np.float32), np.empty(0, np.float32))
-        if all(trees.over(i) or trees.simulations(i) >= simulations for i in range(len(trees))):
+        if trees.searched(simulations):
             return
 
 
 @dataclass
 class Played:
-    """The games of an iteration."""
+    """Games that were played."""
 
     positions: Positions
-    """With values that are still to be set, for one player."""
+    """With the values that the searches found."""
     owner: Array
     """The game of each position."""
+    mover: Array
+    """The player to move in each position."""
     returns: Array
     """`[games, players]`."""
 
@@ -210,22 +242,38 @@ class Played:
     def moves(self) -> int:
         return len(self.owner)
 
+    @staticmethod
+    def joined(parts: Sequence[Played]) -> Played:
+        games = np.cumsum([0, *(len(part.returns) for part in parts)])
+        return Played(
+            Positions.joined([part.positions for part in parts], 10**9),
+            np.concatenate([part.owner + first for part, first in zip(parts, games, strict=False)]),
+            np.concatenate([part.mover for part in parts]),
+            np.concatenate([part.returns for part in parts]),
+        )
 
-def play(net: Net, game: Game, start: Any, settings: Settings, threshold: float, seed: int) -> Played:
-    """Games that the net plays with searches, side by side."""
+
+def play(net: Net, game: Game, start: Any, settings: Settings, games: int, threshold: float, seed: int) -> Played:
+    """Games that the net plays with searches, side by side. `start` is the initial position as a native state."""
     rng = np.random.default_rng(seed)
     trees = start.Puct(
-        start, settings.games, settings.exploration, threshold, noise=settings.noise,
-        noise_alpha=settings.noise_alpha, seed=int(rng.integers(2**62)),
+        start, games, settings.exploration, threshold, noise=settings.noise, noise_alpha=settings.noise_alpha,
+        prove=settings.prove, seed=int(rng.integers(2**62)),
     )  # fmt: skip
+    if settings.starts == "random":
+        for number in range(games):
+            trees.restart(number, native(game.random_start(rng), start))
     parts: list[Positions] = []
     owners, movers, plies = [], [], 0
     while not all(trees.over(i) for i in range(len(trees))):
-        grow(net, trees, settings.simulations, settings.walks, settings.threads or cores())
-        numbers, players, planes, offsets, actions, visits = trees.roots(settings.threads or cores())
+        grow(net, trees, settings.simulations, settings.walks)
+        numbers, players, planes, offsets, actions, visits, values = trees.roots(1)
         counts = np.diff(offsets)
-        totals = np.repeat(np.add.reduceat(visits, offsets[:-1]), counts)
-        parts.append(Positions(planes, offsets, actions, (visits / totals).astype(np.float32), np.zeros(len(numbers))))
+        totals = np.add.reduceat(visits, offsets[:-1])
+        shares = (visits / np.repeat(totals, counts)).astype(np.float32)
+        parts.append(
+            Positions(_small(planes), offsets, actions, shares, np.add.reduceat(shares * values, offsets[:-1]))
+        )
         owners.append(numbers)
         movers.append(players)
         for i, number in enumerate(numbers):
@@ -237,16 +285,111 @@ def play(net: Net, game: Game, start: Any, settings: Settings, threshold: float,
             trees.apply(int(number), int(actions[offsets[i] + pick]))
         plies += 1
     returns = np.array([trees.returns(i) for i in range(len(trees))])
-    owner, mover = np.concatenate(owners), np.concatenate(movers)
-    positions = Positions.joined(parts, 10**9)
-    if game.players == 2:
-        positions.values = np.clip(returns[owner, mover], -1, 1)
-    return Played(positions, owner, returns)
+    return Played(Positions.joined(parts, 10**9), np.concatenate(owners), np.concatenate(movers), returns)
+
+
+def _small(planes: Array) -> Array:
+    """The same numbers in bytes, if they fit."""
+    small = planes.astype(np.uint8)
+    return small if np.array_equal(small, planes) else planes
+
+
+class Actor:
+    """Plays with the weights it is given."""
+
+    def __init__(self, game: Game, settings: Settings) -> None:
+        self.game, self.settings = game, settings
+        self.net = Net(game, settings).to(settings.device).eval()
+        self.start = native(game.initial_state())
+
+    def play(self, weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:
+        self.net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+        return play(nets.folded(self.net), self.game, self.start, self.settings, games, threshold, seed)
+
+
+_actor: Actor
+"""In a process that plays."""
+
+
+def _enter(game: Game, settings: Settings) -> None:
+    global _actor
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner stops the actors
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    torch.set_num_threads(1)
+    _actor = Actor(game, settings)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+def _act(weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:
+    return _actor.play(weights, games, threshold, seed)
+
+
+class Actors:
+    """Play the games of an iteration: in other processes, or here where that is quick enough."""
+
+    patience = 5.0
+    """Seconds of an iteration that are played here if the number of actors is not given."""
+
+    def __init__(self, game: Game, settings: Settings) -> None:
+        self.game, self.settings = game, settings
+        self.processes = settings.actors or cores()
+        if type(game).__module__ == "__main__":
+            self.processes = 1  # another process could not find the class
+        self._here: Actor | None = None
+        self._pool: ProcessPoolExecutor | None = None
+        self._asked: list[tuple[Mapping[str, Array], int, float, int]] = []
+        self._under_way: list[Future[Played]] = []
+        if settings.actors > 1:
+            self._open()
+
+    def _open(self) -> None:
+        if self.processes > 1 and self.settings.games > self.settings.group:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, context, _enter, (self.game, self.settings))
+
+    def begin(self, weights: Mapping[str, Array], threshold: float, seed: int) -> None:
+        """Ask for the games of an iteration."""
+        sizes = [self.settings.group] * (self.settings.games // self.settings.group)
+        if rest := self.settings.games - sum(sizes):
+            sizes.append(rest)
+        seeds = np.random.default_rng(seed).integers(2**62, size=len(sizes))
+        self._asked = [(weights, games, threshold, int(number)) for games, number in zip(sizes, seeds, strict=True)]
+        if self._pool is not None:
+            self._under_way = [self._pool.submit(_act, *group) for group in self._asked]
+
+    def end(self) -> Played:
+        """The games that were asked for."""
+        begin = time.perf_counter()
+        try:
+            if self._pool is not None:
+                return Played.joined([group.result() for group in self._under_way])
+        except BrokenProcessPool:
+            raise RuntimeError("a process that plays was ended from outside; resume the run") from None
+        self._here = self._here or Actor(self.game, self.settings)
+        played = Played.joined([self._here.play(*group) for group in self._asked])
+        if time.perf_counter() - begin > self.patience:
+            self._open()
+        return played
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            processes = list((self._pool._processes or {}).values())
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
 
 
 def learn(
-    net: Net, optimizer: torch.optim.Optimizer, data: Positions, settings: Settings, steps: int, seed: int
-) -> Any:
+    net: Net, optimizer: torch.optim.Optimizer, data: Positions, symmetries: Sequence[Symmetry], settings: Settings,
+    steps: int, seed: int,
+) -> Any:  # fmt: skip
     """Gradient steps on positions drawn at random; returns the mean losses of policy and value."""
     rng = np.random.default_rng(seed)
     device = next(net.parameters()).device
@@ -254,11 +397,18 @@ def learn(
     losses = np.zeros(2)
     for _ in range(steps):
         chosen = rng.integers(len(data), size=settings.batch)
-        actions, legal, shares = (torch.from_numpy(array).to(device) for array in data.padded(chosen))
-        scores, values = net(torch.from_numpy(data.planes[chosen]).to(device))
-        chances = scores.gather(1, actions).masked_fill(~legal, -1e9).log_softmax(1)
-        policy_loss = -(shares.float() * chances).sum(1).mean()
-        value_loss = functional.mse_loss(values, torch.from_numpy(data.values[chosen]).float().to(device))
+        planes, (rows, legal, shares) = data.planes[chosen], data.padded(chosen)
+        if symmetries:
+            which = rng.integers(len(symmetries) + 1, size=settings.batch)
+            for number, symmetry in enumerate(symmetries):
+                mine = which == number
+                planes[mine] = symmetry.observations(planes[mine].reshape(-1, *net.shape)).reshape(planes[mine].shape)
+                rows[mine] = np.asarray(symmetry.actions)[rows[mine]]
+        scores, values = net(torch.from_numpy(planes).to(device).float())
+        actions, mask, wanted = (torch.from_numpy(array).to(device) for array in (rows, legal, shares))
+        chances = scores.gather(1, actions).masked_fill(~mask, -1e9).log_softmax(1)
+        policy_loss = -(wanted.float() * chances).sum(1).mean()
+        value_loss = functional.mse_loss(values, torch.from_numpy(data.values[chosen]).to(device).float())
         optimizer.zero_grad()
         (policy_loss + value_loss).backward()
         optimizer.step()
@@ -267,18 +417,21 @@ def learn(
 
 
 class Trainer:
-    """The net, what it learns from, and the scores that are ranked."""
+    """The nets, what they learn from, and the scores that are ranked."""
 
     def __init__(self, game: Game, settings: Settings, seed: int) -> None:
-        torch.set_num_threads(settings.threads or cores())
         torch.manual_seed(seed)
         self.game, self.settings, self.seed = game, settings, seed
         self.net = Net(game, settings).to(settings.device)
+        self.player = copy.deepcopy(self.net)
+        """The net that plays."""
         self.optimizer = torch.optim.AdamW(self.net.parameters(), lr=settings.learning_rate, weight_decay=1e-4)
         self.data: Positions | None = None
+        self.new = 0
+        """Positions that the last iteration added."""
         self.scores = np.zeros(0)
         self.iterations = 0
-        self._start = native(game.initial_state())
+        self.actors = Actors(game, settings)
 
     @property
     def threshold(self) -> float:
@@ -286,26 +439,25 @@ class Trainer:
         return float(np.quantile(self.scores, self.settings.ratio)) if len(self.scores) else 0.0
 
     def iterate(self) -> Row:
-        """Play and learn once."""
-        s, begin = self.settings, time.perf_counter()
+        """Play, and meanwhile learn from what was played before."""
+        begin = time.perf_counter()
         seeds = np.random.default_rng((self.seed, self.iterations)).integers(2**62, size=2)
-        torch.manual_seed(int(seeds[1]))
-        played = play(self.net, self.game, self._start, s, self.threshold, int(seeds[0]))
-        if self.game.players == 1:
-            self._rank(played)
-        parts = [part for part in (self.data, played.positions) if part is not None]
-        self.data = Positions.joined(parts, s.window)
-        playing = time.perf_counter() - begin
-        steps = max(1, round(s.reuse * played.moves / s.batch))
-        policy_loss, value_loss = learn(self.net, self.optimizer, self.data, s, steps, int(seeds[1]))
+        weights = {name: tensor.cpu().numpy().copy() for name, tensor in self.player.state_dict().items()}
+        self.actors.begin(weights, self.threshold, int(seeds[0]))
+        if self.data is None:
+            played = self._played()
+            losses, learning = self._learn(int(seeds[1]))
+        else:
+            losses, learning = self._learn(int(seeds[1]))
+            played = self._played()
         self.iterations += 1
+        taken = time.perf_counter() - begin
         first = played.returns[:, 0]
         row: Row = {
             "iteration": self.iterations, "games": len(first), "mean_return": float(first.mean()),
             "best_return": float(first.max()), "mean_moves": played.moves / len(first),
-            "policy_loss": float(policy_loss), "value_loss": float(value_loss),
-            "moves_per_second": round(played.moves / playing, 1),
-            "share_learning": round(1 - playing / (time.perf_counter() - begin), 3),
+            "policy_loss": float(losses[0]), "value_loss": float(losses[1]),
+            "moves_per_second": round(played.moves / taken, 1), "share_learning": round(learning / taken, 3),
         }  # fmt: skip
         if self.game.players == 2:
             del row["mean_return"], row["best_return"]
@@ -313,6 +465,32 @@ class Trainer:
         else:
             row["threshold"] = self.threshold
         return row
+
+    def _played(self) -> Played:
+        """The games of this iteration, added to what is learned from."""
+        played = self.actors.end()
+        if self.game.players == 1:
+            self._rank(played)
+        else:
+            result = np.clip(played.returns[played.owner, played.mover], -1, 1)
+            share = self.settings.own_value
+            played.positions.values = (share * played.positions.values + (1 - share) * result).astype(np.float32)
+        parts = [part for part in (self.data, played.positions) if part is not None]
+        self.data, self.new = Positions.joined(parts, self.settings.window), played.moves
+        return played
+
+    def _learn(self, seed: int) -> tuple[Any, float]:
+        """Losses, and the seconds it took."""
+        s, begin = self.settings, time.perf_counter()
+        assert self.data is not None
+        torch.manual_seed(seed)
+        symmetries = self.game.symmetries() if s.symmetries else ()
+        steps = max(1, round(s.reuse * self.new / s.batch))
+        losses = learn(self.net, self.optimizer, self.data, symmetries, s, steps, seed)
+        for mine, learned in zip(self.player.state_dict().values(), self.net.state_dict().values(), strict=True):
+            if mine.is_floating_point():
+                mine.lerp_(learned, 1 - s.inertia)
+        return losses, time.perf_counter() - begin
 
     def _rank(self, played: Played) -> None:
         """Games above the threshold are won, games below it lost, games on it either."""
@@ -325,14 +503,14 @@ class Trainer:
         played.positions.values = result[played.owner]
 
     def _parts(self) -> dict[str, nets.Part]:
-        return {"net": self.net, "optimizer": self.optimizer}
+        return {"net": self.net, "player": self.player, "optimizer": self.optimizer}
 
     def arrays(self) -> dict[str, Array]:
         """What training resumes from."""
         assert self.data is not None
         return nets.arrays(**self._parts()) | {
             **{f"data.{name}": array for name, array in self.data.arrays().items()},
-            "scores": self.scores, "iterations": np.array(self.iterations),
+            "scores": self.scores, "iterations": np.array(self.iterations), "new": np.array(self.new),
         }  # fmt: skip
 
     def restore(self, saved: Mapping[str, Array]) -> None:
@@ -340,7 +518,7 @@ class Trainer:
         nets.restore(saved, **self._parts())
         prefix = "data."
         self.data = Positions(**{n.removeprefix(prefix): array for n, array in saved.items() if n.startswith(prefix)})
-        self.scores, self.iterations = saved["scores"], int(saved["iterations"])
+        self.scores, self.iterations, self.new = saved["scores"], int(saved["iterations"]), int(saved["new"])
 
 
 def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
@@ -350,33 +528,38 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
         trainer.restore(saved)
     before = run.rows[-1]["minutes"] if run.rows else 0.0
     begin = time.monotonic()
-    progress = 0.0
-    while progress < 1:
-        row = trainer.iterate()
-        row["minutes"] = round(before + (time.monotonic() - begin) / 60, 3)
-        done = trainer.iterations / settings.iterations if settings.iterations else 0.0
-        progress = max(done, row["minutes"] / settings.minutes if settings.minutes else 0.0)
-        row["progress"] = min(1.0, progress)
-        run.save(row, trainer.arrays())
-        nets.save_net(
-            run.folder / MODEL, trainer.net, run.kind, settings=json.dumps(as_json(settings)),
-            threshold=repr(trainer.threshold),
-        )  # fmt: skip
-        yield row
+    progress, threads = 0.0, torch.get_num_threads()
+    torch.set_num_threads(1)  # the other cores play
+    try:
+        while progress < 1:
+            row = trainer.iterate()
+            row["minutes"] = round(before + (time.monotonic() - begin) / 60, 3)
+            done = trainer.iterations / settings.iterations if settings.iterations else 0.0
+            progress = max(done, row["minutes"] / settings.minutes if settings.minutes else 0.0)
+            row["progress"] = min(1.0, progress)
+            run.save(row, trainer.arrays())
+            nets.save_net(
+                run.folder / MODEL, trainer.player, run.kind, settings=json.dumps(as_json(settings)),
+                threshold=repr(trainer.threshold),
+            )  # fmt: skip
+            yield row
+    finally:
+        trainer.actors.close()
+        torch.set_num_threads(threads)
 
 
 class ZeroAgent(Agent):
     """Plays the move that a search guided by the net visits most; without simulations the net's most probable move."""
 
     def __init__(self, net: Net, simulations: int, exploration: float, threshold: float) -> None:
-        self.net, self.simulations = net.eval(), simulations
+        self.net, self.simulations = nets.folded(net), simulations
         self.exploration, self.threshold = exploration, threshold
 
     def moves(self, state: State, seed: int = 0) -> list[tuple[int, int, float, float]]:
         """Action, visits, value and probability of every legal move."""
         start = native(state)
-        trees = start.Puct(start, 1, self.exploration, self.threshold, seed=seed)
-        grow(self.net, trees, max(1, self.simulations), 1 if self.simulations < 200 else 4, 1)
+        trees = start.Puct(start, 1, self.exploration, self.threshold, prove=self.simulations > 1, seed=seed)
+        grow(self.net, trees, max(1, self.simulations), 1 if self.simulations < 200 else 4)
         found: list[tuple[int, int, float, float]] = trees.moves(0)
         return found
 
