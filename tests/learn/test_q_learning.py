@@ -66,6 +66,39 @@ def test_every_value_becomes_exact(backup: q_learning.Backup) -> None:
     assert wrong <= 5  # positions that these games met once or twice
 
 
+@pytest.mark.parametrize("backup", ["self-play", "least-best-move"])
+def test_replay_makes_every_value_exact(backup: q_learning.Backup) -> None:
+    """Few games, and yet every position is known and every value right."""
+    table = QTable(GAME)
+    table.learn(Settings(games=400, alpha=1.0, discount=0.9, backup=backup, replay=100), 0, 400, seed=3)
+    assert len(table) == 4520
+    for row in range(0, len(table), 7):
+        state = table.state(row)
+        assert table.values(state) == pytest.approx(plain_value(str(state), 0.9, backup == "self-play"))
+
+
+@pytest.mark.slow
+def test_replay_mates_as_soon_as_possible() -> None:
+    """In every won position of KQK every move of greatest value is a best move."""
+    from rookery.games.endgames.rules import Endgames, EndgamesState
+    from rookery.games.endgames.tables import tables
+
+    game, truth = Endgames("KQK"), tables("KQK")
+    table = QTable(game)
+    settings = Settings(games=18_000, alpha=1.0, backup="least-best-move", starts="random", replay=200)
+    table.learn(settings, 0, settings.games, seed=1)
+    won = 0
+    for row in range(len(table)):
+        state = table.state(row)
+        assert isinstance(state, EndgamesState)
+        if state.player() == 0 and (truth.dtm(state) or 0) > 0:
+            values = dict(zip(state.legal_actions(), table.native.row(row), strict=True))
+            best = [action for action, value in values.items() if value == max(values.values())]
+            assert set(best) <= set(truth.best_moves(state)), str(state)
+            won += 1
+    assert won == truth.statistics()[0].decided == 144_508
+
+
 def never_loses(game: Game, agent: rookery.Agent, side: int) -> bool:
     """Whether no line of play beats the agent, whichever of its equally good moves it plays."""
 

@@ -160,7 +160,7 @@ class QTable:
             chosen = [arrays[name] for name in _ARRAYS]
             if any(array.dtype != dtype for array, dtype in zip(chosen, _ARRAYS.values(), strict=True)):
                 raise ValueError("its arrays have the wrong type")
-            starts = arrays["starts"].tobytes().decode().split("\n")
+            starts = arrays["starts"].tobytes().decode().split("\n") if len(arrays["starts"]) else []
             table = QTable(game, _native.QTable.from_arrays(*chosen), starts)
             roots = chosen[5][chosen[4] == _NONE]
             if len(roots) and not 0 <= roots.min() <= roots.max() < len(starts):
