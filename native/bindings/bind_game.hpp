@@ -380,6 +380,14 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
     forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
                "tree"_a);
     forest.def(
+        "restart",
+        [](Forest& self, std::int64_t tree, const Handle<S>& start) {
+            if (self.tree(tree).waiting() > 0) throw nb::value_error("the last leaves have not been expanded yet");
+            if (!start.game.is(self.game)) throw nb::value_error("the start is a position of another game");
+            self.forest.restart(tree, start.state);
+        },
+        "tree"_a, "start"_a, "Let a game begin in another position of the same game.");
+    forest.def(
         "searched",
         [](const Forest& self, std::int64_t simulations) {
             const auto& trees = self.forest.trees();

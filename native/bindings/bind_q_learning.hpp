@@ -19,18 +19,19 @@ inline void bind_q_table(nb::module_& m) {
         .def(
             "__init__",
             [](QSettings* self, double alpha, double discount, double epsilon, double last_epsilon,
-               const std::string& backup) {
+               const std::string& backup, int replay) {
                 const auto number = backup == "max"         ? Backup::kMax
                                     : backup == "self-play" ? Backup::kSelfPlay
                                                             : Backup::kLeastBestMove;
-                new (self) QSettings{alpha, discount, epsilon, last_epsilon, number};
+                new (self) QSettings{alpha, discount, epsilon, last_epsilon, number, replay};
             },
-            "alpha"_a, "discount"_a, "epsilon"_a, "last_epsilon"_a, "backup"_a);
+            "alpha"_a, "discount"_a, "epsilon"_a, "last_epsilon"_a, "backup"_a, "replay"_a);
     nb::class_<QTraining>(m, "QTraining", "What happened in a part of the training.")
         .def_ro("games", &QTraining::games)
         .def_ro("moves", &QTraining::moves)
         .def_ro("returns", &QTraining::returns, "Of player 0, over all games.")
-        .def_ro("results", &QTraining::results, "Games in which they were above, at and below 0.");
+        .def_ro("results", &QTraining::results, "Games in which they were above, at and below 0.")
+        .def_ro("new_starts", &QTraining::new_starts, "Those of the starts that got a number, in its order.");
     nb::class_<T>(m, "QTable", "Values of actions by position.")
         .def(nb::init<>())
         .def("__len__", &T::size)
@@ -128,21 +129,31 @@ void bind_q_learning(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
     cls.def_static(
         "q_learn",
-        [](const std::vector<const H*>& starts, ActionValues& table, const QSettings& settings, std::int64_t first,
-           std::int64_t end, std::int64_t games, std::uint64_t seed, std::int64_t first_start, Control* given) {
-            std::vector<S> states;
-            for (const H* start : starts) states.push_back(start->state);
-            if (states.empty()) throw nb::value_error("there must be at least one start");
+        [](const std::vector<const H*>& starts, std::vector<Action> numbers, const std::vector<const H*>& roots,
+           Action next_number, ActionValues& table, const QSettings& settings, std::int64_t first, std::int64_t end,
+           std::int64_t games, std::uint64_t seed, Control* given) {
+            const auto states = [](const std::vector<const H*>& handles) {
+                std::vector<const S*> found;
+                for (const H* handle : handles) found.push_back(&handle->state);
+                return found;
+            };
+            if (starts.empty() || starts.size() != numbers.size()) {
+                throw nb::value_error("there must be at least one start, and a number for each");
+            }
+            if (settings.replay > 0 && roots.size() != static_cast<std::size_t>(next_number)) {
+                throw nb::value_error("a replay needs all starts that have a number");
+            }
             ControlOrNone call(given);
             return interruptible(call.control, [&] {
                 return QLearner<S, ActionValues>(table, settings)
-                    .train(states, first, end, games, seed, first_start, call.control);
+                    .train(states(starts), numbers, states(roots), next_number, first, end, games, seed, call.control);
             }, true);
         },
-        "starts"_a, "table"_a, "settings"_a, "first"_a, "end"_a, "games"_a, "seed"_a, "first_start"_a,
-        "control"_a = nb::none(),
-        "Plays games first to end - 1 of `games`, each from the next of the starts, and learns from them. Stopped by "
-        "Ctrl-C, it returns how far it came.");
+        "starts"_a, "numbers"_a, "roots"_a, "next_number"_a, "table"_a, "settings"_a, "first"_a, "end"_a, "games"_a,
+        "seed"_a, "control"_a = nb::none(),
+        "Plays games first to end - 1 of `games`, each from the next of the starts, and learns from them. A start has the "
+        "number that the table knows it by, or -1: then it gets the next one if it is needed. `roots` are the starts by "
+        "number; only a replay needs them. Stopped by Ctrl-C, it returns how far it came.");
     cls.def(
         "q_keep_training",
         [](const H& self, const ActionValues& table, const QSettings& settings, std::int64_t games, std::uint64_t seed,
@@ -151,7 +162,7 @@ void bind_q_learning(nb::class_<Handle<S>>& cls) {
             return interruptible(call.control, [&] {
                 LayeredValues layer(table);
                 QLearner<S, LayeredValues>(layer, settings)
-                    .train({&self.state, 1}, 0, games, games, seed, 0, call.control);
+                    .train(std::array{&self.state}, {0}, {}, 1, 0, games, games, seed, call.control);
                 ActionList actions;
                 self.state.legal_actions(actions);
                 const float* values = layer.find_or_add(self.state.key(), static_cast<int>(actions.size()));

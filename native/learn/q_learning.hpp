@@ -2,6 +2,7 @@
 //
 // A game is played by the table against itself, or alone, with some random moves. Then its moves are walked through from
 // the last to the first, and each is drawn towards what it earned and what is best after it. `Backup` says what that is.
+// After a game, some of the known positions may be replayed: every move is tried there and learned from in the same way.
 // `src/rookery/learn/q_learning.py` says what the settings mean.
 #pragma once
 
@@ -44,9 +45,12 @@ public:
     std::span<const float> row(std::size_t i) const { return {values_.data() + first_[i], values_.data() + first_[i + 1]}; }
     std::span<float> row(std::size_t i) { return {values_.data() + first_[i], values_.data() + first_[i + 1]}; }
 
-    const float* find(std::string_view key) const {
+    void prefetch(std::string_view key) const { keys_.prefetch(key); }
+
+    // The values of a position; empty if it is not known.
+    std::span<const float> find(std::string_view key) const {
         const std::uint32_t found = keys_.find(key);
-        return found == kNone ? nullptr : values_.data() + first_[found];
+        return found == kNone ? std::span<const float>() : row(found);
     }
 
     // The values of a position, zeros if it is new. Valid until the next call.
@@ -92,15 +96,17 @@ class LayeredValues {
 public:
     explicit LayeredValues(const ActionValues& base) : base_(base) {}
 
-    const float* find(std::string_view key) const {
-        const float* found = own_.find(key);
-        return found ? found : base_.find(key);
+    void prefetch(std::string_view key) const { base_.prefetch(key); }
+
+    std::span<const float> find(std::string_view key) const {
+        const std::span<const float> found = own_.find(key);
+        return found.empty() ? base_.find(key) : found;
     }
 
     float* find_or_add(std::string_view key, int actions) {
         const bool is_new = own_.find_row(key) == ActionValues::kNone;
         float* values = own_.find_or_add(key, actions);
-        if (const float* below = is_new ? base_.find(key) : nullptr) std::copy(below, below + actions, values);
+        if (is_new) std::ranges::copy(base_.find(key), values);
         return values;
     }
 
@@ -120,6 +126,7 @@ struct QSettings {
     double alpha, discount;
     double first_epsilon, last_epsilon;  // share of random moves in the first game and in the last
     Backup backup;
+    int replay;  // known positions that are replayed after every game
 
     double epsilon(std::int64_t game, std::int64_t games) const {
         if (games < 2) return first_epsilon;
@@ -140,6 +147,7 @@ struct QTraining {
     std::int64_t games = 0, moves = 0;
     double returns = 0;               // of player 0, over all games
     std::array<std::int64_t, 3> results = {0, 0, 0};  // games in which they were above, at and below 0
+    std::vector<std::int64_t> new_starts;             // those of the starts that got a number
 };
 
 template <GameState S, class Table>
@@ -147,19 +155,33 @@ class QLearner {
 public:
     QLearner(Table& table, const QSettings& settings) : table_(table), settings_(settings) {}
 
-    // Plays and learns from games first .. end-1 of `games`. Game i begins in starts[i % starts.size()] and has the random
-    // stream (seed, i), so that training in parts is the same as training at once. `control.done` counts games. The
-    // starts are numbered from `first_start` in the table.
-    QTraining train(std::span<const S> starts, std::int64_t first, std::int64_t end, std::int64_t games,
-                    std::uint64_t seed, std::int64_t first_start, Control& control) {
+    // Plays and learns from games first .. end-1 of `games`, which begin in the given starts in turn. Game i has the random
+    // stream (seed, i), so that training in parts is the same as training at once. `control.done` counts games.
+    //
+    // A way in the table begins with the number of a start. `numbers` are those of the starts, -1 for one that has none
+    // yet: it gets the next one if a new position is met from it. `roots` are the starts by number, for replay.
+    QTraining train(std::span<const S* const> starts, std::vector<Action> numbers, std::vector<const S*> roots,
+                    Action next_number, std::int64_t first, std::int64_t end, std::int64_t games, std::uint64_t seed,
+                    Control& control) {
         QTraining total;
         for (std::int64_t game = first; game < end && !control.stopped(); ++game) {
             Rng rng(seed, static_cast<std::uint64_t>(game));
-            const auto number = static_cast<std::size_t>(game - first) % starts.size();
-            S state = starts[number];
+            const auto start = static_cast<std::size_t>(game - first) % starts.size();
+            S state = *starts[start];
             const double returns = play(state, settings_.epsilon(game, games), rng);
-            if constexpr (std::is_same_v<Table, ActionValues>) remember_way(first_start + static_cast<Action>(number));
+            if constexpr (kRemembers) {
+                if (numbers[start] < 0 && remember_way(next_number)) {
+                    numbers[start] = next_number++;
+                    roots.push_back(starts[start]);
+                    total.new_starts.push_back(static_cast<std::int64_t>(start));
+                } else if (numbers[start] >= 0) {
+                    remember_way(numbers[start]);
+                }
+            }
             walk_back();
+            if constexpr (kRemembers) {
+                for (std::int64_t i = 0; i < settings_.replay; ++i) replay(roots, game * settings_.replay + i, rng);
+            }
             ++total.games;
             total.moves += static_cast<std::int64_t>(steps_.size());
             total.returns += returns;
@@ -170,6 +192,8 @@ public:
     }
 
 private:
+    static constexpr bool kRemembers = std::is_same_v<Table, ActionValues>;  // how each position was met
+
     // Fills steps_; returns what player 0 earned.
     double play(S& state, double epsilon, Rng& rng) {
         steps_.clear();
@@ -185,8 +209,8 @@ private:
             state.legal_actions(actions_);
             const int n = static_cast<int>(actions_.size());
             QStep step{state.key(), state.player(), 0, n, {}, 0, {}};
-            const float* values = rng.uniform() < epsilon ? nullptr : table_.find(step.key);
-            step.chosen = values ? choose_greatest(values, n, rng)
+            const auto values = rng.uniform() < epsilon ? std::span<const float>() : table_.find(step.key);
+            step.chosen = !values.empty() ? choose_greatest(values.data(), n, rng)
                           : n == 1 ? 0 : static_cast<int>(rng.below(static_cast<std::uint32_t>(n)));
             step.action = actions_[static_cast<std::size_t>(step.chosen)];
             if (settings_.backup == Backup::kLeastBestMove) states_.push_back(state);
@@ -203,8 +227,9 @@ private:
         return total;
     }
 
-    // Positions met for the first time get the way that led to them.
-    void remember_way(Action start) {
+    // Positions met for the first time get the way that led to them. Whether one of these ways begins with the start.
+    bool remember_way(Action start) {
+        bool used = false;
         std::uint32_t at = ActionValues::kNone;  // the step that leads to the position, once it is known
         const QStep* previous = nullptr;
         for (const QStep& step : steps_) {
@@ -215,6 +240,7 @@ private:
                     at = table_.add_step(at, previous->action);
                     for (const Action outcome : previous->outcomes) at = table_.add_step(at, outcome);
                 } else {
+                    used = true;
                     at = table_.add_step(ActionValues::kNone, start);
                     for (const Action outcome : before_) at = table_.add_step(at, outcome);
                 }
@@ -224,6 +250,7 @@ private:
             }
             previous = &step;
         }
+        return used;
     }
 
     // For each player what comes after the move that was walked through last: what was earned since then and, at his next
@@ -245,7 +272,13 @@ private:
                     target = step.earned[p] + settings_.discount * (next_player == step.player ? next : -next);
                     break;
                 }
-                case Backup::kLeastBestMove: target = least_best_move(states_[i], step); break;
+                case Backup::kLeastBestMove: {
+                    S& after = states_[i];
+                    forget_history(after);
+                    target = apply_for_rewards(after, step.action)[p];
+                    if (after.player() != kTerminal) target += least_best_move(after, step.player);
+                    break;
+                }
             }
             float* values = table_.find_or_add(step.key, step.actions);
             const double q = values[step.chosen];
@@ -256,37 +289,81 @@ private:
         }
     }
 
-    double best_known(const S& state) const {
-        const float* values = table_.find(state.key());
-        if (!values) return 0.0;
-        replies_.clear();
-        state.legal_actions(replies_);
-        return *std::max_element(values, values + replies_.size());
+    // Tries every move of a known position; positions it leads to are known from then on. Known positions take turns from
+    // the last one met to the first, so that within a game what comes after a position is replayed before it.
+    void replay(std::span<const S* const> roots, std::int64_t turn, Rng& rng) {
+        const std::size_t row = table_.size() - 1 - static_cast<std::size_t>(turn) % table_.size();
+        way_.clear();
+        for (auto step = table_.where(row); step != ActionValues::kNone; step = table_.way()[step].before) {
+            way_.push_back(table_.way()[step].action);
+        }
+        S state = *roots[static_cast<std::size_t>(way_.back())];
+        for (std::size_t i = way_.size() - 1; i-- > 0;) state.apply(way_[i]);
+        forget_history(state);
+        const int player = state.player();
+        const auto p = static_cast<std::size_t>(player);
+        tried_.clear();
+        state.legal_actions(tried_);
+        for (std::size_t i = 0; i < tried_.size(); ++i) {
+            S after = state;
+            double target = apply_for_rewards(after, tried_[i])[p];
+            way_.assign(1, tried_[i]);
+            while (after.player() == kChance) {
+                way_.push_back(sample_chance(after, rng));
+                target += apply_for_rewards(after, way_.back())[p];
+            }
+            if (after.player() != kTerminal) {
+                meet(after, table_.where(row), way_);
+                target += settings_.backup == Backup::kLeastBestMove ? least_best_move(after, player)
+                          : settings_.discount * (after.player() == player ? 1 : -1) * best_known(after.key());
+            }
+            float& q = table_.row(row)[i];
+            q = static_cast<float>(q + settings_.alpha * (target - q));
+        }
     }
 
-    // What a move is worth if the opponent finds the best reply. How the position came about does not count.
-    double least_best_move(const S& before, const QStep& step) {
-        S after = before;
-        const auto p = static_cast<std::size_t>(step.player);
+    // Makes a position known if it is not, with its way: the steps after another one's.
+    void meet(const S& state, std::uint32_t at, const ActionList& steps) {
+        const std::string key = state.key();
+        if (table_.find_row(key) != ActionValues::kNone) return;
+        actions_.clear();
+        state.legal_actions(actions_);
+        table_.find_or_add(key, static_cast<int>(actions_.size()));
+        for (const Action step : steps) at = table_.add_step(at, step);
+        table_.set_where(table_.find_row(key), at);
+    }
+
+    double best_known(std::string_view key) const {
+        const std::span<const float> values = table_.find(key);
+        return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
+    }
+
+    // What follows after a move if the opponent finds the best reply. How the position came about does not count.
+    double least_best_move(S& after, int player) {
+        if (after.player() == player) return settings_.discount * best_known(after.key());
         forget_history(after);
-        const double earned = apply_for_rewards(after, step.action)[p];
-        if (after.player() == kTerminal) return earned;
-        if (after.player() == step.player) return earned + settings_.discount * best_known(after);
         actions_.clear();
         after.legal_actions(actions_);
+        const auto p = static_cast<std::size_t>(player);
         double least = std::numeric_limits<double>::infinity();
+        std::size_t open = 0;  // replies after which the game goes on
         for (const Action reply : actions_) {
             S next = after;
-            forget_history(next);
-            double worth = apply_for_rewards(next, reply)[p];
-            if (next.player() == step.player) {
-                worth += settings_.discount * best_known(next);
-            } else if (next.player() != kTerminal) {
+            const double worth = apply_for_rewards(next, reply)[p];
+            if (next.player() == kTerminal) {
+                least = std::min(least, worth);
+            } else if (next.player() == player) {
+                if (open == replies_.size()) replies_.emplace_back();
+                replies_[open] = {next.key(), worth};
+                table_.prefetch(replies_[open++].first);
+            } else {
                 throw std::invalid_argument("the least best move needs players who move in turn, and no chance");
             }
-            least = std::min(least, worth);
         }
-        return earned + least;
+        for (std::size_t i = 0; i < open; ++i) {
+            least = std::min(least, replies_[i].second + settings_.discount * best_known(replies_[i].first));
+        }
+        return least;
     }
 
     Table& table_;
@@ -294,8 +371,8 @@ private:
     std::vector<QStep> steps_;
     std::vector<S> states_;  // before each step
     ActionList before_;      // chance outcomes before the first move
-    ActionList actions_;
-    mutable ActionList replies_;
+    ActionList actions_, tried_, way_;
+    std::vector<std::pair<std::string, double>> replies_;  // the position after each, and what it earned
 };
 
 }  // namespace rookery

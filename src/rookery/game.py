@@ -343,6 +343,8 @@ class Game:
     history_matters: ClassVar[bool] = False
     """Whether the rules look back (repetitions, a move counter), so that positions with equal keys may go on
     differently."""
+    best_return: float | None = None
+    """The greatest return that the player of a game for one can ever get, if that is known: a search stops there."""
     puzzle_levels: ClassVar[tuple[str, ...]] = ()
     """Levels that `puzzle` knows, from easy to hard."""
 

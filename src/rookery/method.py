@@ -281,6 +281,12 @@ def _number(kind: type, value: Any, what: str) -> int | float:
     return whole
 
 
+def agent_setting(kind: type) -> str | None:
+    """The field of a settings class that is an agent, if there is one: it is given by name."""
+    hints = typing.get_type_hints(kind)
+    return next((f.name for f in fields(kind) if _without_none(hints[f.name]) is Agent), None)
+
+
 def check_numbers(settings: Any) -> None:
     """Raise ValueError if a whole number is beyond what any method can work with."""
     for f in fields(settings):

@@ -6,6 +6,8 @@ A game is named by its registered name, as `FILE.py`, `FILE.py:Class` or `packag
 - `METHOD` or `METHOD:SETTINGS`, such as `mcts:simulations=500` or `td:depth=5`;
 - `METHOD:PATH`, the folder of a run or a model file, short for `METHOD:path=PATH`; with settings before it,
   `METHOD:depth=5,path=PATH`: everything after `path=` is the path, whatever it contains;
+- `METHOD:ranker=AGENT` where an agent uses another one, such as `backtracking:ranker=mcts:simulations=100`; a path is
+  the other one's, `backtracking:ranker=dqn,path=PATH` or just `backtracking:RUN`;
 - `uci:PROGRAM` or `hub:PROGRAM`, an engine that is another program;
 - by the folder of a run alone, such as `runs/mine`;
 - `FILE.py`, `FILE.py:Class` or `package.module:Class` for a class of your own; `FILE.py:Class:depth=3` has settings.
@@ -29,8 +31,9 @@ from typing import Any, TypeVar
 from rookery import games, user_code
 from rookery.adapters import open_spiel
 from rookery.agents import Agent, as_agent
+from rookery.files import located
 from rookery.game import Game, State
-from rookery.method import Method, Solution, filled, suggestion
+from rookery.method import Method, Solution, agent_setting, filled, suggestion
 from rookery.run import INFO, Run
 
 # Games
@@ -42,7 +45,7 @@ class _Games(MutableMapping[str, type[Game]]):
     def __init__(self) -> None:
         folders = [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
         self._found: dict[str, type[Game] | str] = {
-            folder.replace("_", "-"): f"{games.__name__}.{folder}" for folder in folders
+            games.game_name(folder): f"{games.__name__}.{folder}" for folder in folders
         }
         self._complete = False
 
@@ -339,8 +342,8 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
         base, settings = split_name(name)
         if base in _known(game):
             return _from_method(method(base, game, "agent"), game, settings, path)
-    if (Path(name) / INFO).is_file():
-        run = Run.open(name)
+    if (located(name) / INFO).is_file():
+        run = Run.open(located(name))
         game = game or _game_of(run)
         return _from_method(method(run.info["method"], game), game, {}, name)
     spec, _, rest = name.rpartition(":") if re.search(r":[a-z_]+=", name) else (name, "", "")
@@ -356,13 +359,17 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
     raise ValueError(f"unknown agent {base!r} for {game.name}{suggestion(base, agent_names(game), 'agents')}")
 
 
-def _from_method(method: Method, game: Game, settings: dict[str, str], path: Path | str | None) -> Agent:
-    settings = dict(settings)
+def _from_method(method: Method, game: Game, named: dict[str, str], path: Path | str | None) -> Agent:
+    settings: dict[str, Any] = dict(named)
     given = settings.pop("path", path)
     if given == "":
         raise ValueError(f"the path of the agent {method.name!r} is empty")
     if given is not None and "path" in (field for field in getattr(method.Options, "__dataclass_fields__", {})):
         settings["path"] = str(given)
+        given = None
+    inner = agent_setting(method.Options)
+    if inner and (inner in settings or given is not None):
+        settings[inner] = agent(settings[inner], game, given) if inner in settings else agent(given, game)
         given = None
     options = filled(method.Options, settings, what=f"the agent {method.name!r}")
     if given is not None and method.kind != "learn" and not method.trained_by:
@@ -377,7 +384,7 @@ def _from_method(method: Method, game: Game, settings: dict[str, str], path: Pat
 
 def model_file(path: Path | str, method: Method, game: Game) -> Path:
     """The model in a run's folder, or the file itself."""
-    path = Path(path)
+    path = located(path)
     if (path / INFO).is_file():
         run = Run.open(path)
         trainer = method.trained_by or method.name

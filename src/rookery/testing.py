@@ -103,6 +103,8 @@ def _check_state(game: Game, state: State, rng: random.Random) -> None:
         assert not any(returns), "returns() are zeros before the end"
     elif game.players == 2:
         assert abs(sum(returns)) < 1e-9, "two players' returns add up to zero"
+    if player == TERMINAL and game.best_return is not None:
+        assert returns[0] <= game.best_return, f"a return of {returns[0]} is above best_return"
     observation = state.observation()
     assert observation.shape == game.observation_shape, "the observation has another shape than promised"
     assert observation.dtype == np.float32, "observations are float32"

@@ -6,6 +6,11 @@ last to the first, and each is drawn towards what it earned and the best that ca
 
     Q(s, a) += alpha * (earned + discount * best after it - Q(s, a))
 
+With `replay`, known positions are visited again after every game, in turn, and every move is tried and learned from
+there (as in Dyna, Sutton 1990, with the rules for a model). Play alone learns good moves where it passes by often; with
+replay every value of a game without chance becomes exact, and so does the play, as soon as the known positions are all
+that there are.
+
 What is best after a move is the `backup`. `max` is Watkins' Q-learning, in which the opponent is part of the world: the
 greatest value where the player moved next in this game. `self-play` takes the next position at once, whoever moves
 there: what is best for the opponent counts against the player. `least-best-move` assumes the best reply whatever was
@@ -66,14 +71,18 @@ class Settings:
     """What is best after a move; a game for one player always takes `max`."""
     starts: Literal["initial", "random"] = "initial"
     """Where games begin: in the initial position, or in a random start of the game."""
+    replay: int = 0
+    """Known positions in which every move is tried after every game. Positions that these moves lead to become known,
+    too."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "games")
+        check_at_least(self, 0, "replay")
         check_shares(self, "alpha", "epsilon", "last_epsilon", "discount")
 
     def native(self, players: int) -> _native.QSettings:
         backup = "max" if players == 1 else self.backup
-        return _native.QSettings(self.alpha, self.discount, self.epsilon, self.last_epsilon, backup)
+        return _native.QSettings(self.alpha, self.discount, self.epsilon, self.last_epsilon, backup, self.replay)
 
 
 def default_settings(game: Game) -> Settings:
@@ -84,6 +93,8 @@ def misfit(game: Game, settings: Settings) -> str | None:
     """Why settings cannot work on a game."""
     if settings.backup == "least-best-move" and game.players == 2 and game.has_chance():
         return f"the least best move needs a game without chance, and {game.name} has it"
+    if settings.replay and settings.backup == "max" and game.players == 2:
+        return "a replay has no opponent whose moves the backup max could follow; choose self-play or least-best-move"
     return None
 
 
@@ -94,7 +105,8 @@ class QTable:
         self.game = game
         self.native = _native.QTable() if table is None else table
         self.starts = [] if starts is None else starts
-        """Where games began, as texts."""
+        """Where games began that met something new, as texts."""
+        self._known_roots: list[Any] = []
 
     @cached_property
     def _first(self) -> Any:
@@ -117,19 +129,24 @@ class QTable:
         """Play games `first` to `end` - 1 of `settings.games` and learn from them; Ctrl-C stops after a game."""
         if reason := misfit(self.game, settings):
             raise ValueError(reason)
-        begin = len(self.starts)
         if settings.starts == "random":
-            states = [self.game.random_start(np.random.default_rng((seed, game))) for game in range(first, end)]
-            self.starts += map(str, states)
-            starts = [native(state, self._first) for state in states]
+            states = [self.game.random_start(random.Random(seed << 64 | game)) for game in range(first, end)]
+            numbers = [-1] * len(states)
         else:
-            starts = [self._first]
-            self.starts = self.starts or [str(self.game.initial_state())]
-            begin = 0
+            states = [self.game.initial_state()]
+            numbers = [self.starts.index(str(states[0])) if str(states[0]) in self.starts else -1]
         played: _native.QTraining = type(self._first).q_learn(
-            starts, self.native, settings.native(self.game.players), first, end, settings.games, seed, begin
-        )
+            [native(state, self._first) for state in states], numbers, self._roots() if settings.replay else [],
+            len(self.starts), self.native, settings.native(self.game.players), first, end, settings.games, seed,
+        )  # fmt: skip
+        self.starts += [str(states[number]) for number in played.new_starts]
         return played
+
+    def _roots(self) -> list[Any]:
+        """The starts as native states."""
+        for text in self.starts[len(self._known_roots) :]:
+            self._known_roots.append(native(self.game.parse_state(text), self._first))
+        return self._known_roots
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         starts = np.frombuffer("\n".join(self.starts).encode(), np.uint8)

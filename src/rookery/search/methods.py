@@ -10,6 +10,7 @@ from rookery.agents import Agent
 from rookery.game import Game
 from rookery.method import Method, check_at_least
 from rookery.search.agents import MctsAgent, MinimaxAgent, NestedAgent, RandomAgent
+from rookery.search.backtracking import NODES, SECONDS, LineAgent, Order
 
 
 class Random(Method):
@@ -104,4 +105,42 @@ class Nmcs(_Nested):
         return NestedAgent("nmcs", options.level)
 
 
-METHODS = (Random(), Minimax(), Mcts(), Nrpa(), Nmcs())
+class _Line(Method):
+    kind = "search"
+    name: Order
+
+    @dataclass(frozen=True)
+    class Options:
+        ranker: Agent | None = None
+        """Agent whose values rank the moves, by name; without one they are tried in the order of the rules."""
+        nodes: int = NODES
+        """Positions to enter at most."""
+        seconds: float = SECONDS
+        """Seconds to search at most; 0 means no limit."""
+
+        def __post_init__(self) -> None:
+            check_at_least(self, 1, "nodes")
+            check_at_least(self, 0, "seconds")
+
+    def misfit(self, game: Game) -> str | None:
+        if game.players > 1:
+            return "needs a game for one player"
+        return "needs a game without chance" if game.has_chance() else None
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        return LineAgent(self.name, options.ranker, options.nodes, options.seconds)
+
+
+class Backtracking(_Line):
+    """Depth-first search with moves ranked by any agent."""
+
+    name = "backtracking"
+
+
+class BestFirst(_Line):
+    """Best-first search with moves ranked by any agent."""
+
+    name = "best-first"
+
+
+METHODS = (Random(), Minimax(), Mcts(), Nrpa(), Nmcs(), Backtracking(), BestFirst())

@@ -51,6 +51,7 @@ class SolitaireChess(NativeGame):
     name = "solitaire-chess"
     blurb = "Every move captures. Leave one piece."
     usual_start = "a random board that can be solved"
+    best_return = 1.0
     puzzle_levels = ("beginner", "intermediate", "advanced", "expert", "solo")
     variants = MappingProxyType(
         {
