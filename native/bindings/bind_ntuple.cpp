@@ -54,10 +54,11 @@ void bind_tuple_net(nb::module_& m) {
         .def(
             "__init__",
             [](TupleNet* self, int cells, int bits, int sides, const std::vector<std::vector<int>>& tuples,
-               const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value) {
-                new (self) TupleNet(cells, bits, sides, tuples, symmetries, coherent, first_value);
+               const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value, int table_bits) {
+                new (self) TupleNet(cells, bits, sides, tuples, symmetries, coherent, first_value, table_bits);
             },
-            "cells"_a, "bits"_a, "sides"_a, "tuples"_a, "symmetries"_a, "coherent"_a, "first_value"_a)
+            "cells"_a, "bits"_a, "sides"_a, "tuples"_a, "symmetries"_a, "coherent"_a, "first_value"_a,
+            "table_bits"_a)
         .def_prop_ro("lookups", &TupleNet::lookups, "Weights that are added up.")
         .def_prop_ro("weights", &TupleNet::weights)
         .def_prop_ro("memory", &TupleNet::bytes, "Bytes of all tables.")

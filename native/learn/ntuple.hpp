@@ -73,12 +73,13 @@ public:
     static constexpr std::size_t kMaxWeights = std::size_t(1) << 32;
 
     // Tuples are lists of ascending cells, symmetries are permutations of all cells. There are as many sets of tables as
-    // sides. The bits are those of the number on a cell. `coherent` weights have a step size of their own each:
-    // |sum of errors| / sum of |errors| (Beal and Smith, 1999).
+    // sides. The bits are those of the number on a cell. A tuple with more contents than a table of 2^table_bits weights
+    // shares them by hashing. `coherent` weights have a step size of their own each: |sum of errors| / sum of |errors|
+    // (Beal and Smith, 1999).
     TupleNet(int cells, int bits, int sides, const std::vector<std::vector<int>>& tuples,
-             const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value)
+             const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value, int table_bits)
         : cells_(cells), bits_(bits), stride_(coherent ? 3 : 1), first_value_(static_cast<float>(first_value)) {
-        if (cells < 1 || bits < 1 || bits > 8 || sides < 1) throw std::invalid_argument("there must be cells with numbers");
+        if (cells < 1 || bits < 1 || bits > 8 || sides < 1 || table_bits < 1 || table_bits > 32) throw std::invalid_argument("there must be cells with numbers");
         if (tuples.empty() || symmetries.empty()) throw std::invalid_argument("there must be a tuple and a symmetry");
         for (const auto& symmetry : symmetries) {
             const std::set<int> places(symmetry.begin(), symmetry.end());
@@ -93,9 +94,9 @@ public:
                 std::adjacent_find(tuple.begin(), tuple.end(), std::greater_equal<>()) != tuple.end()) {
                 throw std::invalid_argument("a tuple must be ascending cells of the grid");
             }
-            if (tuple.size() * bits > 32) throw std::invalid_argument("a tuple must have at most 2^32 weights");
+            if (tuple.size() * bits > 64) throw std::invalid_argument("a tuple must have at most 2^64 contents");
             first.push_back(side_);
-            side_ += std::size_t(1) << (tuple.size() * bits);
+            side_ += std::size_t(1) << std::min(static_cast<int>(tuple.size()) * bits, table_bits);
         }
         if (side_ * sides > kMaxWeights) throw std::invalid_argument("there must be at most 2^32 weights");
         weights_ = side_ * sides;
@@ -111,8 +112,10 @@ public:
                     if (packed_) mask |= ((std::uint64_t(1) << bits) - 1) << 4 * cell;
                 }
                 if (!met.emplace(t, at).second) continue;
+                const bool hashed = static_cast<int>(at.size()) * bits > table_bits;
                 lookups_.push_back({static_cast<Index>(first[t]), static_cast<std::uint32_t>(at.size()),
-                                    static_cast<std::uint32_t>(places_.size())});
+                                    static_cast<std::uint32_t>(places_.size()), hashed ? kMix : 1,
+                                    hashed ? 64 - table_bits : 0});
                 places_.insert(places_.end(), at.begin(), at.end());
                 image.masks.push_back(mask);
             }
@@ -145,18 +148,18 @@ public:
                 const __m128i pairs = _mm_maddubs_epi16(turned, _mm_set1_epi16(0x1001));
                 const auto nibbles = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)));
                 for (const std::uint64_t mask : image.masks) {
-                    *out++ = begin + lookup++->first + static_cast<Index>(_pext_u64(nibbles, mask));
+                    *out++ = begin + (lookup++)->index(_pext_u64(nibbles, mask));
                 }
             }
             return;
         }
 #endif
         for (const Lookup& lookup : lookups_) {
-            Index index = 0;
+            std::uint64_t content = 0;
             for (std::uint32_t i = 0; i < lookup.cells; ++i) {
-                index |= static_cast<Index>(cells[places_[lookup.places + i]]) << (bits_ * i);
+                content |= static_cast<std::uint64_t>(cells[places_[lookup.places + i]]) << (bits_ * i);
             }
-            *out++ = begin + lookup.first + index;
+            *out++ = begin + lookup.index(content);
         }
     }
 
@@ -202,7 +205,12 @@ private:
     struct Lookup {
         Index first;  // of its table
         std::uint32_t cells, places;
+        std::uint64_t factor;  // 1, and a shift of 0, where each content has a weight of its own
+        int shift;
+
+        Index index(std::uint64_t content) const { return first + static_cast<Index>(content * factor >> shift); }
     };
+    static constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;
     struct Image {
         std::array<std::uint8_t, 16> shuffle;
         std::vector<std::uint64_t> masks;

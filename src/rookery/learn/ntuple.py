@@ -69,6 +69,8 @@ class Settings:
     """Stop after this many minutes of training, if the games are not over before; 0 means no limit."""
     tuples: str = ""
     """The cells of every tuple, such as "0,1,2; 3,4,5", or the name of a set; chosen by the grid's size if empty."""
+    table_bits: int = 24
+    """A table has at most 2^N weights: a tuple with more contents shares them by hashing."""
     symmetries: bool = True
     """Whether images under the symmetries that the game names share their weights."""
     most_cell: int = 0
@@ -98,7 +100,9 @@ class Settings:
     """Games that are played at the same time; 0 means one per core. Only one thread is reproducible."""
 
     def __post_init__(self) -> None:
-        check_at_least(self, 1, "games", "trace_length")
+        check_at_least(self, 1, "games", "trace_length", "table_bits")
+        if self.table_bits > 32:
+            raise ValueError(f"table_bits must be at most 32, and is {self.table_bits}")
         check_at_least(self, 0, "minutes", "most_cell", "threads")
         check_shares(self, "alpha", "discount", "trace", "epsilon", "last_epsilon")
 
@@ -112,10 +116,14 @@ class Settings:
 PRESETS = {name: Settings(games=1_000_000, tuples=name, threads=0) for name in SETS}
 
 
+HOPE = 5.0
+"""What unknown positions are worth at first, in a game for one player: this times the best of 200 random games."""
+
+
 def default_settings(game: Game) -> Settings:
-    """For one player, unknown positions look as good as the best of some random games, so that they are tried. Chance
-    shows a player everything; without it he needs random moves."""
-    first_value = max(0.0, float(game.random_games(200, threads=1).returns.max())) if game.players == 1 else 0.0
+    """For one player, unknown positions look much better than the best of some random games, so that they are tried.
+    Chance shows a player everything; without it he needs random moves."""
+    first_value = max(0.0, HOPE * float(game.random_games(200, threads=1).returns.max())) if game.players == 1 else 0.0
     epsilon = {} if game.has_chance() else {"epsilon": 1.0, "last_epsilon": 0.1}
     return Settings(first_value=first_value, **epsilon)
 
@@ -159,12 +167,12 @@ def cell_numbers(game: Game, most: int = 0) -> CellNumbers:
     met = np.unique(np.tensordot(flat[:, planes].astype(np.uint64), bits, axes=(1, 0))).tolist()
     alone = bits.tolist()
     patterns = alone + [pattern for pattern in met if pattern not in (0, *alone)]
-    most = min(len(patterns) + (len(planes) > 1), most or 255, 255)
-    return CellNumbers(tuple(planes.tolist()), tuple(patterns[:255]), max(1, most))
+    greatest = len(patterns) + (len(patterns) < 2 ** len(planes) - 1)  # one number for all else
+    return CellNumbers(tuple(planes.tolist()), tuple(patterns[:255]), max(1, min(greatest, most or 255, 255)))
 
 
 SAMPLED = 1000
-"""Positions of random games that are looked at for what may be on a cell."""
+"""Positions after a move, from random games, that are looked at for what may be on a cell."""
 
 
 def _sampled(game: Game) -> Iterator[npt.NDArray[np.float32]]:
@@ -180,33 +188,37 @@ def _sampled(game: Game) -> Iterator[npt.NDArray[np.float32]]:
             moves = [outcome for outcome, _ in outcomes] or state.legal_actions()
             state.apply(rng.choices(moves, [p for _, p in outcomes] or None)[0])
             seen += 1
-            yield state.observation()
+            if not chance:
+                yield state.observation()
 
 
 # Tuples
 
 WEIGHTS = 40_000_000
-"""Weights that tuples may have if they are chosen by the size of the grid."""
-WHOLE = 2**24
-"""Weights up to which one tuple is the whole grid: a table of all positions."""
+"""Weights of a side that lines and rectangles may have if they are chosen by the size of the grid."""
+WHOLE_BITS = 40
+"""Grids of at most 2^N contents have a tuple of all cells, hashed if its table would be too large."""
 
 
-def default_tuples(game: Game, bits: int, symmetries: Sequence[Sequence[int]]) -> Tuples:
-    """The whole grid where a table can hold it; else straight lines, and rectangles that are nearly square, on every
-    place, as large as the weights allow. Of tuples that are images of each other there is one."""
+def default_tuples(game: Game, bits: int, symmetries: Sequence[Sequence[int]], table_bits: int = 24) -> Tuples:
+    """The whole grid where a table can hold it. Else straight lines, and rectangles that are nearly square, on every
+    place, as large as the weights allow, and on small grids the whole grid beside them. Of tuples that are images of
+    each other there is one."""
     rows, columns = game.observation_shape[1:]
-    if bits * rows * columns * game.players <= WHOLE.bit_length() - 1:
-        return (tuple(range(rows * columns)),)
-    for cells in range(24 // bits, 0, -1):
+    whole = tuple(range(rows * columns))
+    if bits * len(whole) <= table_bits:
+        return (whole,)
+    for cells in range(max(1, min(24, table_bits) // bits), 0, -1):
         side = min(rows, columns, int(cells**0.5))
         longer = cells // side
         shapes = {(side, min(longer, columns)), (min(longer, rows), side)}
         shapes |= {(1, min(cells, columns)), (min(cells, rows), 1)}
         found = {min(_images(tuple_, symmetries)) for shape in shapes for tuple_ in _places(rows, columns, *shape)}
         found |= {min(_images(t, symmetries)) for t in _diagonals(rows, columns, min(cells, rows, columns))}
-        if sum(2 ** (bits * len(tuple_)) for tuple_ in found) * game.players <= WEIGHTS or cells == 1:
-            return tuple(sorted(found, key=lambda tuple_: (-len(tuple_), tuple_)))
-    raise ValueError(f"a cell of {game.name} has too many values for tuples: set most_cell")
+        if sum(2 ** (bits * len(tuple_)) for tuple_ in found) <= WEIGHTS:
+            break
+    chosen = sorted(found, key=lambda tuple_: (-len(tuple_), tuple_))
+    return tuple(chosen + ([whole] if bits * len(whole) <= WHOLE_BITS else []))
 
 
 def _images(cells: tuple[int, ...], symmetries: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -290,9 +302,9 @@ class Network:
         bits = self.numbers.bits
         self.tuples = (
             parse_tuples(settings.tuples, rows, columns) if settings.tuples
-            else default_tuples(game, bits, symmetries)
+            else default_tuples(game, bits, symmetries, settings.table_bits)
         )  # fmt: skip
-        weights = sum(2 ** (bits * len(cells)) for cells in self.tuples) * game.players
+        weights = sum(2 ** min(bits * len(cells), settings.table_bits) for cells in self.tuples) * game.players
         coherent = settings.coherence and learns
         self.bytes = weights * (12 if coherent else 4)
         if self.bytes > 2 * memory():
@@ -302,7 +314,7 @@ class Network:
             )
         self.native = _native.TupleNet(
             rows * columns, bits, game.players, list(map(list, self.tuples)), list(map(list, symmetries)), coherent,
-            settings.first_value,
+            settings.first_value, settings.table_bits,
         )  # fmt: skip
         self._view = self.numbers.native()
         self._first: Any = native(game.initial_state())
