@@ -43,6 +43,8 @@ class Pool(Protocol):
 
     batch_seconds: float
     """How long a batch should take, so that handing it over costs little."""
+    hand_over: float
+    """Seconds that handing over a batch takes of this process, which bounds the number of batches."""
 
     def cores(self) -> int:
         """The number of cores that tasks may occupy now."""
@@ -55,6 +57,22 @@ class Pool(Protocol):
 
     def close(self) -> None:
         """End all workers at once."""
+
+
+def batch_size(left: int, cores: int, seconds: float, batch_seconds: float, hand_over: float) -> int:
+    """How many of the tasks that are left to hand over at once, if each takes the given number of seconds.
+
+    A batch takes `batch_seconds`, less towards the end, so that all workers end together; but with many workers it
+    takes at least as long as handing one over to each of them.
+
+    >>> batch_size(10_000, 2, 0.01, 0.1, 0.0002), batch_size(20, 2, 0.01, 0.1, 0.0002), batch_size(20, 2, 9, 0.1, 0)
+    (10, 5, 1)
+    >>> batch_size(1_000_000, 1000, 0.01, 1.0, 0.005)
+    500
+    """
+    seconds = max(seconds, 1e-7)
+    least = cores * hand_over / seconds
+    return int(max(1, min(max(batch_seconds / seconds, least), max(left / (2 * cores), least), left)))
 
 
 @dataclass
@@ -123,7 +141,7 @@ def _in_pool(
         size = 1
         if finished and count is not None:
             left = max(0, count - finished - sum(len(batch.tasks) for batch in under_way.values()))
-            size = int(max(1, min(pool.batch_seconds * finished / max(seconds, 1e-9), left / (2 * room), 1000)))
+            size = batch_size(left, room, seconds / finished, pool.batch_seconds, pool.hand_over)
         batch = list(islice(tasks, 1))
         for task in islice(tasks, size - 1) if batch else ():
             if task.needs != batch[0].needs:
@@ -191,7 +209,7 @@ class _Worker:
 class Processes:
     """Worker processes of this machine, each with one core. They are started when they are needed."""
 
-    batch_seconds = 0.1
+    batch_seconds, hand_over = 0.1, 0.0002
 
     def __init__(self, count: int, setup: Setup) -> None:
         self._count, self._setup = count, setup

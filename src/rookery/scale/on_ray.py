@@ -33,7 +33,7 @@ def _ray() -> Any:
 class RayPool:
     """Batches as tasks of Ray, which places them where their needs are met."""
 
-    batch_seconds = 1.0
+    batch_seconds, hand_over = 1.0, 0.003
 
     def __init__(self, address: str, setup: Setup, luggage: Mapping[str, Mapping[str, bytes]]) -> None:
         self._ray = ray = _ray()
