@@ -107,7 +107,7 @@ class Run:
         """A new run, or with `resume` the one in the folder, whose settings must be the same but for durations."""
         folder = Path(folder)
         info: Info = {
-            "game": game.name, "variant": game.variant, "options": game.options, "method": method,
+            "game": game.name, "variant": game.variant, "options": json.loads(json.dumps(game.options)), "method": method,
             "settings": as_json(settings), "seed": seed, "version": version("rookery"), "command": command,
             "state": "running", "figures": {}, "started": time.time(), "seconds": 0.0, "process": os.getpid(),
         }  # fmt: skip

@@ -83,4 +83,16 @@ class Zero(Method):
         return agent
 
 
-METHODS = (QLearning(), Voting(), Dqn(), Zero())
+class Lspi(Method):
+    """Least-squares policy iteration: moves valued by weighted features of where they lead."""
+
+    name, kind = "lspi", "learn"
+    module, headline = "rookery.learn.lspi", "mean_return"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        agent: Agent = self.imported().load(game, model)
+        return agent
+
+
+METHODS = (QLearning(), Voting(), Dqn(), Zero(), Lspi())
