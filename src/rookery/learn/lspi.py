@@ -231,8 +231,9 @@ class Trainer:
         self.iterations += 1
         moved = float(np.linalg.norm(self.weights - before)) / max(float(np.linalg.norm(self.weights)), 1e-12)
         return {
-            "iteration": self.iterations, "samples": samples, "mean_return": float(np.mean(returns)) if returns else None,
-            "change": moved, "progress": 1.0 if moved < s.tolerance else self.iterations / s.iterations,
+            "iteration": self.iterations, "samples": samples,
+            "mean_return": float(np.mean(returns)) if returns else None, "change": moved,
+            "progress": 1.0 if moved < s.tolerance else self.iterations / s.iterations,
         }  # fmt: skip
 
     def _add(self, batch: list[tuple[Array, ...]]) -> int:
