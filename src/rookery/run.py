@@ -106,8 +106,9 @@ class Run:
     ) -> Self:  # fmt: skip
         """A new run, or with `resume` the one in the folder, whose settings must be the same but for durations."""
         folder = Path(folder)
+        options = json.loads(json.dumps(game.options))  # as `run.json` gives them back
         info: Info = {
-            "game": game.name, "variant": game.variant, "options": game.options, "method": method,
+            "game": game.name, "variant": game.variant, "options": options, "method": method,
             "settings": as_json(settings), "seed": seed, "version": version("rookery"), "command": command,
             "state": "running", "figures": {}, "started": time.time(), "seconds": 0.0, "process": os.getpid(),
         }  # fmt: skip

@@ -109,4 +109,16 @@ class NTuple(Method):
         return agent
 
 
-METHODS = (QLearning(), Voting(), Dqn(), Zero(), NTuple())
+class Lspi(Method):
+    """Least-squares policy iteration: moves valued by weighted features of where they lead."""
+
+    name, kind = "lspi", "learn"
+    module, headline = "rookery.learn.lspi", "mean_return"
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        agent: Agent = self.imported().load(game, model)
+        return agent
+
+
+METHODS = (QLearning(), Voting(), Dqn(), Zero(), NTuple(), Lspi())
