@@ -59,6 +59,9 @@ def options(function: Any) -> list[str]:
             "load",
             "host",
         ):
+            if parameter.name == "where":
+                found += ["--on", "--shard", "--timeout"]
+                continue
             name = "search" if parameter.name == "search_method" else parameter.name
             switch = typing.get_type_hints(function).get(parameter.name) is bool
             found += [] if switch else [f"--{name.replace('_', '-')}"]

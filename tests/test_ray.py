@@ -15,7 +15,7 @@ import pytest
 
 from rookery import arena
 from rookery.games.morpion.search import Campaign, CampaignSettings
-from rookery.scale import Job, Needs, Task
+from rookery.scale import Job, Needs, Task, TaskQueue, carry_out
 from rookery.scale.sweep import sweep
 from tests.commands import check_refusal
 
@@ -136,6 +136,32 @@ def test_a_sweep_survives_a_node(cluster: Cluster, tmp_path: Path) -> None:
     spread = sweep("tenten", "lspi", over, out=tmp_path / "spread", on=cluster.on, **given)
     killer.join()
     assert spread.trials == alone.trials
+
+
+@pytest.mark.slow
+def test_self_play_survives_a_node(cluster: Cluster, tmp_path: Path) -> None:
+    """Actors on both nodes and one learner, whose weights travel with the tasks and change every round."""
+    weights = tmp_path / "weights"
+    weights.write_text("1.0")
+    queue, rounds = TaskQueue(), list[list[float]]()
+
+    def begin_round(number: int) -> None:
+        rounds.append([])
+        for game in range(8):
+            arguments = {"weights": str(weights), "game": game}
+            queue.put(Task(f"{number}/{game}", "tests.test_scale:play_with", arguments, files=(str(weights),)))
+
+    begin_round(0)
+    for message in carry_out(queue, cluster.on):
+        if message is None:
+            continue
+        rounds[-1].append(message.data["weights"])
+        if len(rounds) == 2 and len(rounds[-1]) == 3:
+            cluster.kill()
+        if len(rounds[-1]) == 8 and len(rounds) < 4:
+            weights.write_text(str(sum(rounds[-1])))
+            begin_round(len(rounds))
+    assert rounds == [[8.0**n] * 8 for n in range(4)]
 
 
 @pytest.mark.slow

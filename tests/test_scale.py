@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from rookery import arena, files, progress
-from rookery.scale import Job, Needs, Task, note, travelling
+from rookery.scale import Job, Needs, Task, TaskQueue, note
 from rookery.scale.executors import carry_out
 from rookery.scale.jobs import find_parts, merge, parse_shard
-from rookery.scale.tasks import Setup, enter, pickled
+from rookery.scale.tasks import Setup, enter, pickled, travelling
 from tests.commands import answer, check_refusal
 
 ME = __name__
@@ -69,6 +69,35 @@ def test_notes_threads_and_processes() -> None:
     here = [m.data for m in carry_out(tasks[:2], "here") if m]
     assert here == [{"process": os.getpid(), "threads": 1}, {"process": os.getpid(), "threads": 2}]
     assert progress.THREADS not in os.environ
+
+
+def play_with(weights: str, game: int) -> dict[str, float]:
+    """A game of an actor: the newest weights decide it."""
+    return {"game": game, "weights": float(files.located(weights).read_text())}
+
+
+@pytest.mark.parametrize("on", ["here", "processes:2"])
+def test_actors_and_a_learner(on: str, tmp_path: Path) -> None:
+    """Self-play: games of a round come back, the learner writes new weights, and the same workers play the next."""
+    weights = tmp_path / "weights"
+    weights.write_text("1.0")
+    queue, rounds = TaskQueue(), list[list[float]]()
+
+    def begin_round(number: int) -> None:
+        rounds.append([])
+        for game in range(6):
+            arguments = {"weights": str(weights), "game": game}
+            queue.put(Task(f"{number}/{game}", f"{ME}:play_with", arguments, files=(str(weights),)))
+
+    begin_round(0)
+    for message in carry_out(queue, on):
+        if message is None:
+            continue
+        rounds[-1].append(message.data["weights"])
+        if len(rounds[-1]) == 6 and len(rounds) < 3:
+            weights.write_text(str(sum(rounds[-1])))
+            begin_round(len(rounds))
+    assert rounds == [[1.0] * 6, [6.0] * 6, [36.0] * 6]
 
 
 def test_what_goes_wrong_is_tried_again_and_then_named(tmp_path: Path) -> None:

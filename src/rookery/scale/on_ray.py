@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rookery import __version__
-from rookery.scale.tasks import Message, Needs, Setup, Task, enter, work
+from rookery.scale.tasks import Message, Needs, Setup, Task, enter, travelling, unpack, work
 
 PAUSE = 0.2
 """Seconds between two reports of a batch."""
@@ -46,6 +47,8 @@ class RayPool:
         self._batches: dict[Any, int] = {}
         """The stream of every batch under way, and its number."""
         self._begins: dict[int, float] = {}
+        self._files: dict[str, tuple[Any, Any]] = {}
+        """What lies on the cluster of tasks' own files: what it was made from, and where."""
         self._numbers = 0
         self._asked, self._cores = -1.0, 1
 
@@ -61,9 +64,18 @@ class RayPool:
         if needs.memory:
             options["memory"] = needs.memory
         self._numbers += 1
-        stream = self._stream.options(**options).remote(self._setup_on_cluster, list(batch), __version__)
+        luggage = [self._put(path) for path in {path: None for task in batch for path in task.files}]
+        stream = self._stream.options(**options).remote(self._setup_on_cluster, list(batch), __version__, *luggage)
         self._batches[stream] = self._numbers
         return self._numbers
+
+    def _put(self, path: str) -> Any:
+        """A file or folder on the cluster; it is sent once as long as it does not change."""
+        inside = [path, *map(str, Path(path).rglob("*"))]
+        state = tuple((name, Path(name).stat().st_mtime_ns) for name in inside)
+        if self._files.get(path, (None, None))[0] != state:
+            self._files[path] = state, self._ray.put(travelling([path]))
+        return self._files[path][1]
 
     def _check(self, needs: Needs) -> None:
         for node in self._ray.nodes():
@@ -133,11 +145,15 @@ def _lost(error: BaseException) -> str:
     return f"its worker or node was lost ({type(error).__name__}: {first[:120]})"
 
 
-def _stream(setup: Setup, batch: Sequence[Task], version: str) -> Iterator[list[Message]]:
+def _stream(
+    setup: Setup, batch: Sequence[Task], version: str, *luggage: Mapping[str, Mapping[str, bytes]]
+) -> Iterator[list[Message]]:
     """Do a batch on a node and report several times per second. The first report is empty: the batch has begun."""
     if version != __version__:
         raise ValueError(f"a node has Rookery {__version__}, and this machine {version}")
     enter(setup)
+    for one in luggage:
+        unpack(one)
     yield []
     said: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
 

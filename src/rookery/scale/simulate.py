@@ -114,9 +114,9 @@ def simulate(job: SimulatedJob, cores: int, costs: Costs = ON_RAY, seed: int = 0
 
 
 JOBS = (
-    SimulatedJob("tournament: 100,000 games of checkers, 61 ms each", 100_000, (0.041, 0.051, 0.061, 0.071, 0.081)),
-    SimulatedJob("campaign: 100,000 runs of Morpion, 9.5 s each", 100_000, (9.25, 9.67)),
-    SimulatedJob("sweep: 40 trials, 3 seeds, 10 minutes each", 120, (420.0, 490.0, 600.0, 930.0)),
+    SimulatedJob("tournament: 100,000 games of 61 ms", 100_000, (0.041, 0.051, 0.061, 0.071, 0.081)),
+    SimulatedJob("search: 100,000 runs of 9.5 s", 100_000, (9.25, 9.67)),
+    SimulatedJob("sweep: 40 trials of 3 seeds, 10 minutes each", 120, (420.0, 490.0, 600.0, 930.0)),
     SimulatedJob("self-play: 100 rounds of 5,000 games of 8 s, 60 s of learning", 500_000, (5.0, 8.0, 11.0), 100, 60.0),
 )
 """The four jobs of the documentation."""

@@ -11,7 +11,8 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -46,6 +47,26 @@ class Task:
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     needs: Needs = Needs()
+    files: tuple[str, ...] = ()
+    """Files and folders that it reads, such as the newest weights of a net; `rookery.files.located` finds them."""
+
+
+class TaskQueue(Iterator[Task]):
+    """Tasks for `carry_out` that are added while it runs: what it yields may lead to new ones.
+
+    It ends when no task is left and none is under way.
+    """
+
+    def __init__(self, tasks: Iterable[Task] = ()) -> None:
+        self._tasks = deque(tasks)
+
+    def put(self, task: Task) -> None:
+        self._tasks.append(task)
+
+    def __next__(self) -> Task:
+        if not self._tasks:
+            raise StopIteration
+        return self._tasks.popleft()
 
 
 class Message(NamedTuple):
@@ -119,13 +140,20 @@ def enter(setup: Setup) -> None:
     if _entered == setup.name:
         return
     files.MOVED.clear()
-    files.MOVED_FROM[:] = [setup.folder] if setup.luggage else []
-    for original, contents in setup.luggage.items():
-        if any(not _same(Path(original, name), content) for name, content in contents.items()):
-            files.MOVED[original] = _unpacked(original, contents)
+    files.MOVED_FROM[:] = [setup.folder]
+    unpack(setup.luggage)
     registry.load_user_code(setup.user_code)
     _shared = pickle.loads(setup.shared)
     _entered = setup.name
+
+
+def unpack(luggage: Mapping[str, Mapping[str, bytes]]) -> None:
+    """Make files ready for tasks: those that this machine does not have, or has with other contents, lie elsewhere."""
+    for original, contents in luggage.items():
+        if any(not _same(Path(original, name), content) for name, content in contents.items()):
+            place = files.MOVED.get(original)
+            if place is None or any(not _same(Path(place, name), content) for name, content in contents.items()):
+                files.MOVED[original] = _unpacked(original, contents)
 
 
 def _same(path: Path, content: bytes) -> bool:
