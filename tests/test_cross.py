@@ -56,7 +56,8 @@ def test_a_small_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exams = [row for row in cross.all_exams() if row[0] == "tenten" and row[2].small]
     plan = cross.Plan(0.2, 1, 0.05, exams)
     monkeypatch.setattr(cross.Plan, "of", staticmethod(lambda size: plan))
-    monkeypatch.setattr(cross, "METHODS", {name: cross.METHODS[name] for name in ("q-learning", "voting", "best-first")})
+    chosen = {name: cross.METHODS[name] for name in ("q-learning", "voting", "best-first")}
+    monkeypatch.setattr(cross, "METHODS", chosen)
     console = Console(file=io.StringIO())
     result = cross.run(SIZES["quick"], 0, tmp_path, console, "here")
     table, best = result.tables
