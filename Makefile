@@ -13,7 +13,9 @@ NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CM
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
 
-test: lint sanitize debian axe
+# What is to be fetched and what is to be built go on at the same time.
+test:
+	$(MAKE) -j 3 --output-sync=target lint sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 slow: DEBIAN += qemu-user-static

@@ -92,7 +92,7 @@ def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> N
     alone = arena.Tournament("checkers", names, 4, seed=3)
     assert len(list(alone.play())) == 12
     apart = arena.Tournament("checkers", names, 4, seed=3)
-    list(apart.play(jobs=2))
+    list(apart.play("processes:2"))
     assert apart.records == alone.records
     file = tmp_path / "games.jsonl"
     stopped = arena.Tournament("checkers", names, 4, seed=3, out=tmp_path).play()
@@ -113,7 +113,7 @@ def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> N
     in_order = sorted(again.records, key=lambda key: (key[1], key[0]))
     lengths = [len(again.records[key].actions) for key in in_order]
     assert [len(game.actions) for game in parse_pdn(written["games.pdn"])] == lengths
-    with pytest.raises(ValueError, match="another tournament"):
+    with pytest.raises(ValueError, match="another job"):
         arena.Tournament("checkers", names, 4, seed=4, out=tmp_path).resume()
     file.write_text("nonsense")
     with pytest.raises(ValueError, match="damaged"):
@@ -155,7 +155,7 @@ def test_round_robin_command(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert data["games"] == 4
     assert len(data["matches"]) == 3
     assert {row["agent"] for row in data["agents"]} == set(names)
-    check_refusal(capsys, arguments, "already holds games")
+    check_refusal(capsys, arguments, "already holds games.jsonl")
     assert answer(capsys, *arguments, "--resume") == data
 
 

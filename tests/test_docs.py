@@ -50,9 +50,9 @@ def test_commands_exist(line: str, capsys: pytest.CaptureFixture[str], monkeypat
     decisive = [part for i, word in enumerate(words) if word in ("--variant", "--preset") for part in words[i : i + 2]]
     if words[0] == "reproduce":
         decisive = []
-    kept = words[:first] if words[0] in ("train",) else words[: min(first, 2)]
+    kept = words[:first] if words[0] in ("train", "sweep") else words[: min(first, 2)]
     with pytest.raises(SystemExit) as stop:
-        main([*kept, *(decisive if words[0] == "train" else []), "--help"])
+        main([*kept, *(decisive if words[0] in ("train", "sweep") else []), "--help"])
     text = capsys.readouterr().out
     assert stop.value.code == 0, text
     for option in options:

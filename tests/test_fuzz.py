@@ -41,7 +41,7 @@ def minimal(verb: str, game: str) -> list[str]:
     return {
         "games": [], "perft": [game, "1"], "show": [game, position], "reproduce": ["overview", "--quick"],
         "play": [game], "explain": [game, position, "--agent", "random"],
-        "arena": [game, "random", "minimax:depth=1", "--games", "2", "--jobs", "1"],
+        "arena": [game, "random", "minimax:depth=1", "--games", "2", "--on", "here"],
         "serve": ["--port", "-1"], "merge": [game, "a", "b", "--out", "c"], "watch": [game, position],
         "verify": [game, "no-such-file"], "replay": [game, "no-such-file"], "compare": [game, "none", "none"],
         "evaluate": [game, "none"], "search": [game, "--level", "1"], "generate": [game, "--count", "1"],
@@ -59,6 +59,9 @@ def options(function: Any) -> list[str]:
             "load",
             "host",
         ):
+            if parameter.name == "where":
+                found += ["--on", "--shard", "--timeout"]
+                continue
             name = "search" if parameter.name == "search_method" else parameter.name
             switch = typing.get_type_hints(function).get(parameter.name) is bool
             found += [] if switch else [f"--{name.replace('_', '-')}"]
@@ -66,7 +69,7 @@ def options(function: Any) -> list[str]:
 
 
 CALLS = [
-    *((minimal(verb, "checkers"), verb) for verb in GENERIC if verb not in ("train", "solve")),
+    *((minimal(verb, "checkers"), verb) for verb in GENERIC if verb not in ("train", "sweep", "solve")),
     *((minimal(verb, game), verb) for verb, forms in game_commands().items() for game in forms),
 ]
 

@@ -162,11 +162,11 @@ def test_show_explain_and_play(
 
 def test_arena_in_worker_processes(files: Path) -> None:
     """In a process of its own, as a person would start it."""
-    command = ["arena", "nim.py", "perfect.py", "random", "--games", "20", "--json", "--jobs"]
+    command = ["arena", "nim.py", "perfect.py", "random", "--games", "20", "--json", "--on"]
     results = []
-    for jobs in ("1", "2"):
+    for on in ("here", "processes:2"):
         done = subprocess.run(
-            [sys.executable, "-m", "rookery", *command, jobs], capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-m", "rookery", *command, on], capture_output=True, text=True, check=True, timeout=60
         )
         results.append(json.loads(done.stdout))
     assert results[0] == results[1]
@@ -175,7 +175,7 @@ def test_arena_in_worker_processes(files: Path) -> None:
 
 def test_objects_in_worker_processes(files: Path) -> None:
     game, agent = rk.load("nim.py", stones=9), rk.agent("perfect.py", "nim.py")
-    assert rk.match(game, agent, "random", games=8, jobs=2) == rk.match(game, agent, "random", games=8)
+    assert rk.match(game, agent, "random", games=8, on="processes:2") == rk.match(game, agent, "random", games=8)
 
 
 def test_train(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,7 +202,7 @@ def test_a_notebook(files: Path) -> None:
             "assert rk.match(game, Perfect(), 'random', games=10).wins > 5\n"
             "rk.register(Nim); rk.register(Perfect)\n"
             "assert rk.agent('perfect', rk.load('nim')).choose(game.initial_state()) == 2\n"
-            "try:\n    rk.match(game, Perfect(), 'random', games=10, jobs=2)\n"
+            "try:\n    rk.match(game, Perfect(), 'random', games=10, on='processes:2')\n"
             "except ValueError as error:\n    assert 'file' in str(error)\n"
             "else:\n    raise AssertionError\n"
         )

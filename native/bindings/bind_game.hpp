@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "bindings/bind_ntuple.hpp"
 #include "bindings/bind_q_learning.hpp"
 #include "bindings/bind_solve.hpp"
 #include "bindings/handle.hpp"
@@ -37,6 +38,7 @@ template <GameState S>
 void bind_algorithms(nb::class_<Handle<S>>& cls) {
     using H = Handle<S>;
     bind_q_learning<S>(cls);
+    bind_ntuple<S>(cls);
     bind_solve<S>(cls);
     cls.def(
         "perft",
@@ -377,6 +379,14 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
     forest.def("__len__", [](const Forest& self) { return self.forest.trees().size(); });
     forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
                "tree"_a);
+    forest.def(
+        "restart",
+        [](Forest& self, std::int64_t tree, const Handle<S>& start) {
+            if (self.tree(tree).waiting() > 0) throw nb::value_error("the last leaves have not been expanded yet");
+            if (!start.game.is(self.game)) throw nb::value_error("the start is a position of another game");
+            self.forest.restart(tree, start.state);
+        },
+        "tree"_a, "start"_a, "Let a game begin in another position of the same game.");
     forest.def(
         "searched",
         [](const Forest& self, std::int64_t simulations) {

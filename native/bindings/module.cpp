@@ -50,6 +50,7 @@ NB_MODULE(_native, m) {
     m.attr("TERMINAL") = kTerminal;
     bind_control(m);
     bind_q_table(m);
+    bind_tuple_net(m);
     bind_solved(m);
     bind_python_games(m);
     std::sort(bindings().begin(), bindings().end(), [](const Binding& a, const Binding& b) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -15,9 +16,12 @@
 
 namespace rookery {
 
-// The cores that this process may use, where the system tells.
+// The threads that 0 means: $ROOKERY_THREADS, which workers of a job set, or the cores that this process may use.
 inline int usable_threads(int threads) {
     if (threads > 0) return threads;
+    if (const char* given = std::getenv("ROOKERY_THREADS")) {
+        if (const int number = std::atoi(given); number > 0) return number;
+    }
 #ifdef __linux__
     cpu_set_t cores;
     if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));

@@ -323,9 +323,13 @@ template <GameState S>
 class PuctForest {
 public:
     // Tree i has the random stream (seed, i).
-    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings, std::uint64_t seed = 0) {
+    PuctForest(const S& start, std::int64_t games, const PuctSettings& settings, std::uint64_t seed = 0)
+        : settings_(settings), seed_(seed) {
         for (std::int64_t i = 0; i < games; ++i) trees_.emplace_back(start, settings, Rng(seed, i));
     }
+
+    // Lets a game begin somewhere else.
+    void restart(std::int64_t tree, const S& start) { trees_.at(tree) = Puct<S>(start, settings_, Rng(seed_, tree)); }
 
     const std::vector<Puct<S>>& trees() const { return trees_; }
 
@@ -366,6 +370,8 @@ public:
     }
 
 private:
+    PuctSettings settings_;
+    std::uint64_t seed_;
     std::vector<Puct<S>> trees_;
     std::vector<std::int64_t> offsets_{0};
     ActionList actions_;

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
     from rookery.method import Method, Solution
     from rookery.registry import GAMES, agent, agent_names, load, methods, register, solve
+    from rookery.scale.sweep import Sweep, sweep
     from rookery.studies import study
     from rookery.testing import check_game as check
     from rookery.training import TrainingRun as Run
@@ -48,7 +49,7 @@ _WHERE = {
     "Method": "method", "Solution": "method", "GAMES": "registry", "agent": "registry", "agent_names": "registry",
     "load": "registry", "methods": "registry", "register": "registry", "solve": "registry", "study": "studies",
     "check": "testing:check_game", "Run": "training:TrainingRun", "train": "training",
-    "Vector": "environments", "vector": "environments",
+    "Vector": "environments", "vector": "environments", "Sweep": "scale.sweep", "sweep": "scale.sweep",
 }  # fmt: skip
 
 
@@ -71,6 +72,6 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "CHANCE", "GAMES", "TERMINAL", "Agent", "Control", "Explanation", "Game", "Match", "Method", "Overlay", "Run",
-    "Solution", "State", "Vector", "agent", "agent_names", "check", "load", "match", "methods", "register", "solve",
-    "study", "tournament", "train", "vector",
+    "Solution", "State", "Sweep", "Vector", "agent", "agent_names", "check", "load", "match", "methods", "register",
+    "solve", "study", "sweep", "tournament", "train", "vector",
 ]  # fmt: skip

@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
-import multiprocessing
-import pickle
+import os
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -33,10 +30,10 @@ from rookery import registry
 from rookery.agents import Agent
 from rookery.files import write_text
 from rookery.game import CHANCE, TERMINAL, Game, State, play_chance
-from rookery.progress import bar, cores
+from rookery.scale import Job, Task, parse_shard
 from rookery.statistics import bootstrap_interval, wilson_interval
 
-Task = tuple[tuple[str, ...], int]
+Key = tuple[tuple[str, ...], int]
 """A game to be played: who sits where, and its number."""
 
 
@@ -114,12 +111,8 @@ class GameRecord:
     returns: list[float]
 
     @property
-    def key(self) -> Task:
+    def key(self) -> Key:
         return self.players, self.number
-
-    def line(self) -> str:
-        """The record as one line of JSON."""
-        return json.dumps(vars(self))
 
 
 def play_game(
@@ -156,34 +149,39 @@ def play_numbered(
 
 
 def match(
-    game: Game | str, first: Any, second: Any, games: int = 20, seed: int = 0, jobs: int = 1,
+    game: Game | str, first: Any, second: Any, games: int = 20, seed: int = 0, on: str = "here",
     on_game: Callable[[], None] | None = None,
 ) -> Match:  # fmt: skip
     """Play two agents against each other and return the result, seen from the first.
 
     Agents are names or objects with a method `choose`. In games for two players every start is played twice, with
     sides exchanged; in games for one player both agents play every start with the same draws of chance, and the greater
-    return wins. `jobs` is the number of processes (0: all cores); it does not change the result.
+    return wins. `on` says where games are played: `here`, `processes`, `processes:N`, `ray` or `ray:ADDRESS`; it does
+    not change the result.
     """
-    played = tournament(game, [first, second], games, seed, jobs, on_game=on_game)
+    played = tournament(game, [first, second], games, seed, on, on_game=on_game)
     return played.match(*played.names)
 
 
 def tournament(
-    game: Game | str, agents: Sequence[Any], games: int = 20, seed: int = 0, jobs: int = 1,
-    out: Path | str | None = None, resume: bool = False, on_game: Callable[[], None] | None = None,
+    game: Game | str, agents: Sequence[Any], games: int = 20, seed: int = 0, on: str = "here",
+    out: Path | str | None = None, resume: bool = False, on_game: Callable[[], None] | None = None, *,
+    shard: str | None = None, timeout: float | None = None,
 ) -> Tournament:  # fmt: skip
     """Play every agent against every other one, `games` games per match, and return the tournament.
 
     Agents are names or objects with a method `choose`. In a game for one player every agent plays the same starts with
-    the same draws of chance. With `out`, every game is kept in that folder, and `resume` continues there.
+    the same draws of chance. With `out`, every game is kept in that folder, and `resume` continues there; with `shard`,
+    such as "3/8", only that part of the games is played. `on` and `timeout` are explained in `rookery.scale`. Games
+    that failed are named in `failures`; ValueError if two agents have no finished game.
     """
-    played = Tournament(game, agents, games, seed, out)
+    played = Tournament(game, agents, games, seed, out, shard)
     if resume:
         played.resume()
-    with bar(played.title, len(played.tasks()), len(played.records), shown=on_game is None) as advance:
-        for _ in played.play(jobs):
-            (on_game or advance)()
+    for _ in played.play(on, timeout, shown=on_game is None):
+        if on_game:
+            on_game()
+    played.check()
     return played
 
 
@@ -191,32 +189,39 @@ class Tournament:
     """Every agent against every other one. The result depends on the seed, not on the number of cores or on stops."""
 
     def __init__(
-        self, game: Game | str, agents: Sequence[Any], games: int, seed: int = 0, out: Path | str | None = None
-    ) -> None:
+        self, game: Game | str, agents: Sequence[Any], games: int, seed: int = 0, out: Path | str | None = None,
+        shard: str | None = None,
+    ) -> None:  # fmt: skip
         self.game = registry.load(game)
         self.games, self.seed = games, seed
         self.folder = None if out is None else Path(out)
-        self._given = _named(agents)
-        self.names = tuple(self._given)
+        given = _named(agents)
+        self.names = tuple(given)
         if len(self.names) < 2:
             raise ValueError("a tournament needs at least two agents")
         if not 1 <= games <= 1_000_000:
             raise ValueError(f"the number of games must be at least 1 and at most 1,000,000, and is {games}")
         if self.game.players == 2 and games % 2:
             raise ValueError(f"the number of games must be even, so that sides can be exchanged, and is {games}")
-        self.players = {name: registry.agent(given, self.game) for name, given in self._given.items()}
-        self.records: dict[Task, GameRecord] = {}
+        table = _Table(self.game, given, seed)
+        self.players = table.players
+        self.records: dict[Key, GameRecord] = {}
+        tasks = [_task(*key) for key in self.keys()]
+        file = None if self.folder is None else self.folder / "games.jsonl"
+        paths = [path for name in given.values() if isinstance(name, (str, Path)) for path in _paths(str(name))]
+        self.shard = parse_shard(shard)
+        self.job = Job(self._header(), tasks, file=file, shard=self.shard, shared=table, files=paths)
 
     @property
     def title(self) -> str:
         return " and ".join(self.names) if len(self.names) < 4 else f"{len(self.names)} agents"
 
     @property
-    def file(self) -> Path | None:
-        """The file that keeps every game."""
-        return self.folder / "games.jsonl" if self.folder else None
+    def failures(self) -> dict[str, str]:
+        """Games that could not be played, with what went wrong."""
+        return self.job.failures
 
-    def tasks(self) -> list[Task]:
+    def keys(self) -> list[Key]:
         """Every game to be played. In games for two players, sides are exchanged in every second game."""
         if self.game.players == 1:
             return [((name,), number) for number in range(self.games) for name in self.names]
@@ -224,53 +229,34 @@ class Tournament:
         return [((b, a) if number % 2 else (a, b), number) for number in range(self.games) for a, b in pairs]
 
     def resume(self) -> int:
-        """Read the games that an earlier run of the same tournament left in the folder; returns their number.
-
-        A last line that was cut off by a kill is dropped.
-        """
-        if self.file is None or not self.file.exists():
-            return 0
-        lines = self.file.read_text(encoding="utf-8").split("\n")
+        """Read the games that an earlier run of the same tournament left in the folder; returns their number."""
+        self.job.resume()
         try:
-            if json.loads(lines[0]) != self._header():
-                raise ValueError(f"{self.file} holds another tournament: {lines[0]}")
-            for line in lines[1:-1]:  # after the last newline there is nothing, or a line without an end
-                row = json.loads(line)
-                record = GameRecord(tuple(row["players"]), row["number"], row["start"], row["actions"], row["returns"])
-                self.records[record.key] = record
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(f"{self.file} is not a tournament of Rookery, or is damaged: {error}") from None
+            for row in self.job.rows.values():
+                self._add(row)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{self.job.file} is not a tournament, or is damaged: {error}") from None
         return len(self.records)
 
-    def play(self, jobs: int = 1) -> Iterator[GameRecord]:
-        """Play the games that are still missing in the given number of processes (0: all cores); yields each one."""
-        if self.file is not None:
-            if self.file.exists() and not self.records:
-                raise ValueError(f"{self.folder} already holds games; resume there, or choose another folder")
-            rows = [json.dumps(self._header()), *(record.line() for record in self.records.values())]
-            write_text(self.file, "\n".join(rows) + "\n")
-        todo = [task for task in self.tasks() if task not in self.records]
-        jobs = min(jobs or cores(), max(1, len(todo) // 2))
-        for record in self._play_here(todo) if jobs == 1 else self._play_apart(todo, jobs):
-            self.records[record.key] = record
-            if self.file is not None:
-                with self.file.open("a", encoding="utf-8") as file:
-                    file.write(record.line() + "\n")
-            yield record
+    def _add(self, row: dict[str, Any]) -> GameRecord:
+        record = GameRecord(tuple(row["players"]), row["number"], row["start"], row["actions"], row["returns"])
+        self.records[record.key] = record
+        return record
 
-    def _play_here(self, todo: Sequence[Task]) -> Iterator[GameRecord]:
-        for seats, number in todo:
-            yield play_numbered(self.game, self.players, seats, number, self.seed)
+    def play(self, on: str = "here", timeout: float | None = None, shown: bool = False) -> Iterator[GameRecord]:
+        """Play the games that are still missing; yields each one."""
+        for _, row in self.job.run(on, timeout=timeout, label=self.title, shown=shown):
+            yield self._add(row)
 
-    def _play_apart(self, todo: Sequence[Task], jobs: int) -> Iterator[GameRecord]:
-        start = (_pickled((self.game, self._given)), registry.user_code_names(), self.seed)
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _enter, start) as pool:
-            futures = [pool.submit(_play_one, seats, number) for seats, number in todo]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+    def check(self) -> None:
+        """Raise ValueError if agents have no finished game because of failures."""
+        if not self.failures or self.shard:
+            return
+        met = {frozenset(record.players) for record in self.records.values()}
+        pairs = map(frozenset, combinations(self.names, self.game.players))
+        if not met.issuperset(pairs):
+            name, error = next(iter(self.failures.items()))
+            raise ValueError(f"{len(self.failures)} games failed; game {name}: {error}")
 
     def match(self, first: str, second: str) -> Match:
         """The result of two agents against each other."""
@@ -392,22 +378,6 @@ def _named(agents: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-def _pickled(things: Any) -> bytes:
-    """What worker processes are told; ValueError if a class could not be found there."""
-    if getattr(sys.modules["__main__"], "__file__", None) is None:
-        game, given = things
-        for thing in (game, *given.values()):
-            kind = thing if isinstance(thing, type) else type(thing)
-            if kind.__module__ == "__main__":
-                raise ValueError(
-                    f"{kind.__name__} is defined in a notebook; put it into a file to use jobs other than 1"
-                )
-    try:
-        return pickle.dumps(things)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise ValueError(f"an agent cannot travel to another process ({error}); use jobs=1") from None
-
-
 def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
     """Elo ratings of greatest likelihood (Bradley and Terry, by minorisation), with mean 0."""
     first, second = games[:, 0].astype(int), games[:, 1].astype(int)
@@ -428,16 +398,34 @@ def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float
     return np.asarray(400 * np.log10(strength))
 
 
-# What a worker process needs; it is loaded once.
-_here: dict[str, Any] = {}
+# Games as tasks
 
 
-def _enter(things: bytes, user_code: Sequence[tuple[str, bool]], seed: int) -> None:
-    registry.load_user_code(user_code)
-    game, given = pickle.loads(things)
-    players = {name: registry.agent(agent, game) for name, agent in given.items()}
-    _here.update(game=game, players=players, seed=seed)
+class _Table:
+    """What all games of a tournament share. In a worker the agents are made once, when they are first needed."""
+
+    def __init__(self, game: Game, given: dict[str, Any], seed: int) -> None:
+        self.game, self.given, self.seed = game, given, seed
+
+    @cached_property
+    def players(self) -> dict[str, Agent]:
+        return {name: registry.agent(given, self.game) for name, given in self.given.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "players"}
 
 
-def _play_one(seats: tuple[str, ...], number: int) -> GameRecord:
-    return play_numbered(_here["game"], _here["players"], seats, number, _here["seed"])
+def _task(seats: tuple[str, ...], number: int) -> Task:
+    return Task(f"{number}: {' - '.join(seats)}", f"{__name__}:play_task", {"seats": list(seats), "number": number})
+
+
+def play_task(table: _Table, seats: list[str], number: int) -> dict[str, Any]:
+    """Play one game of a tournament as a task."""
+    return vars(play_numbered(table.game, table.players, tuple(seats), number, table.seed))
+
+
+def _paths(name: str) -> Iterator[str]:
+    """Models and runs in an agent's name; programs are not among them."""
+    for path in (name, registry.split_name(name)[1].get("path")):
+        if path and Path(path).exists() and not (Path(path).is_file() and os.access(path, os.X_OK)):
+            yield path

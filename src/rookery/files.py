@@ -42,6 +42,29 @@ def write_text(path: Path | str, text: str) -> None:
         file.write(text.encode())
 
 
+MOVED: dict[str, str] = {}
+"""Where files and folders lie that came to this machine with a task, by the path they have where the task was made."""
+MOVED_FROM: list[str] = []
+"""The folder that relative paths of tasks start from, if this process works for another machine."""
+
+
+def located(path: Path | str) -> Path:
+    """The path of a file on this machine: another one if it came with a task.
+
+    >>> MOVED["/far/runs/mine"] = "/tmp/mine"
+    >>> str(located("/far/runs/mine/model.npz")), str(located("here.py"))
+    ('/tmp/mine/model.npz', 'here.py')
+    >>> MOVED.clear()
+    """
+    if not MOVED:
+        return Path(path)
+    whole = Path(os.path.normpath(Path(*MOVED_FROM, path)))
+    for known in (whole, *whole.parents):
+        if str(known) in MOVED:
+            return Path(MOVED[str(known)]) / whole.relative_to(known)
+    return Path(path)
+
+
 def cache_folder() -> Path:
     """The folder of the cache: `$ROOKERY_CACHE`, else `rookery` in `$XDG_CACHE_HOME` or `~/.cache`."""
     if own := os.environ.get("ROOKERY_CACHE"):

@@ -1,8 +1,8 @@
 """What a game is.
 
-A `Game` holds the rules of one variant and never changes; a `State` is a position in it. The states of the five games
-are native; a game of your own is two plain Python classes (see `examples/tic_tac_toe.py`) and works everywhere the
-five do.
+A `Game` holds the rules of one variant and never changes; a `State` is a position in it. The states of the games that
+ship are native; a game of your own is two plain Python classes (see `examples/tic_tac_toe.py`) and works everywhere
+they do.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 from rookery import games, user_code
 from rookery.adapters import open_spiel
 from rookery.agents import Agent, as_agent
+from rookery.files import located
 from rookery.game import Game, State
 from rookery.method import Method, Solution, agent_setting, filled, suggestion
 from rookery.run import INFO, Run
@@ -44,7 +45,7 @@ class _Games(MutableMapping[str, type[Game]]):
     def __init__(self) -> None:
         folders = [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
         self._found: dict[str, type[Game] | str] = {
-            folder.replace("_", "-"): f"{games.__name__}.{folder}" for folder in folders
+            games.game_name(folder): f"{games.__name__}.{folder}" for folder in folders
         }
         self._complete = False
 
@@ -341,8 +342,8 @@ def agent(name: Any, game: Game | str | None = None, path: Path | str | None = N
         base, settings = split_name(name)
         if base in _known(game):
             return _from_method(method(base, game, "agent"), game, settings, path)
-    if (Path(name) / INFO).is_file():
-        run = Run.open(name)
+    if (located(name) / INFO).is_file():
+        run = Run.open(located(name))
         game = game or _game_of(run)
         return _from_method(method(run.info["method"], game), game, {}, name)
     spec, _, rest = name.rpartition(":") if re.search(r":[a-z_]+=", name) else (name, "", "")
@@ -383,7 +384,7 @@ def _from_method(method: Method, game: Game, named: dict[str, str], path: Path |
 
 def model_file(path: Path | str, method: Method, game: Game) -> Path:
     """The model in a run's folder, or the file itself."""
-    path = Path(path)
+    path = located(path)
     if (path / INFO).is_file():
         run = Run.open(path)
         trainer = method.trained_by or method.name

@@ -198,7 +198,7 @@ class Run:
 
     def note(self, state: str, error: str = "") -> None:
         """Write down how far the run is."""
-        figures = {name: value for name, value in (self.rows[-1] if self.rows else {}).items() if _is_figure(value)}
+        figures = {name: value for name, value in (self.rows[-1] if self.rows else {}).items() if is_figure(value)}
         seconds = self._seconds_before + time.monotonic() - self._began
         self.info |= {"state": state, "figures": figures, "seconds": round(seconds, 3)}
         if error:
@@ -249,7 +249,8 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
-def _is_figure(value: Any) -> bool:
+def is_figure(value: Any) -> bool:
+    """Whether a value of a row is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

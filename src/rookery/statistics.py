@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,23 @@ def poisson_interval(count: int, error: float = 0.05) -> tuple[float, float]:
 
     lower = 0.0 if count == 0 else solve(count - 1, 1 - error / 2)
     return lower, solve(count, error / 2)
+
+
+def median_interval(samples: Sequence[float], error: float = 0.05) -> tuple[float, float]:
+    """The interval of a median between two order statistics: the narrowest that covers it with probability 95%.
+
+    Fewer than six samples do not suffice for that, and give their range.
+
+    >>> median_interval([3, 1, 2])
+    (1, 3)
+    >>> median_interval(range(1, 11))
+    (2, 9)
+    """
+    ordered, count = sorted(samples), len(samples)
+    below = 0
+    while 2 * sum(math.comb(count, k) for k in range(below + 2)) / 2**count <= error:
+        below += 1
+    return ordered[below], ordered[count - 1 - below]
 
 
 def bootstrap_interval(

@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from rookery.method import Method, check_numbers, filled, suggestion
 from rookery.progress import console
 from rookery.registry import agent, learners, load, method
 from rookery.run import Row, Run
+from rookery.tracking import tracking
 
 
 class TrainingRun(Run):
@@ -51,6 +52,18 @@ def learner(game: Game, name: str) -> Method:
     return found
 
 
+def option_words(name: str, value: Any) -> list[str]:
+    """A setting as the command line takes it.
+
+    >>> option_words("learning_rate", 0.1), option_words("mirror", False)
+    (['--learning-rate', '0.1'], ['--no-mirror'])
+    """
+    word = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{word}" if value else f"--no-{word}"]
+    return [f"--{word}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+
+
 def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str | None = None) -> Any:
     """The settings of a method for a game: the defaults or a preset, with the given ones changed."""
     defaults = method.default_settings(game)
@@ -74,12 +87,14 @@ def train(
     settings: Any = None,
     command: str = "",
     on_row: Callable[[Row], None] | None = None,
+    track: Sequence[str] = (),
     **given: Any,
 ) -> TrainingRun:
     """Train a method on a game and return its run, with `run.metrics` and `run.agent()`.
 
     Keywords are the method's settings; `settings` is a whole instance of them instead. A progress bar is shown on a
-    terminal unless `on_row` takes the rows of metrics. A run that was stopped is resumed with `resume=True`.
+    terminal unless `on_row` takes the rows of metrics. A run that was stopped is resumed with `resume=True`. `track`
+    names trackers that get the metrics too: `tensorboard`, `wandb`, `mlflow`.
     """
     rules = load(game)
     chosen = learner(rules, method) if isinstance(method, str) else method
@@ -89,23 +104,19 @@ def train(
     command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
     run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)
     run.game = rules
-    with _shown(chosen) if on_row is None else _given(on_row) as show:
-        try:
+    try:
+        with tracking(run, track) as tracked, _shown(chosen) if on_row is None else nullcontext(on_row) as show:
             for row in chosen.train(rules, settings, run):
                 show(row)
-        except KeyboardInterrupt:
-            run.note("stopped")
-            raise
-        except BaseException as error:
-            run.note("failed", f"{type(error).__name__}: {error}")
-            raise
+                tracked(row)
+    except KeyboardInterrupt:
+        run.note("stopped")
+        raise
+    except BaseException as error:
+        run.note("failed", f"{type(error).__name__}: {error}")
+        raise
     run.note("done")
     return run
-
-
-@contextmanager
-def _given(on_row: Callable[[Row], None]) -> Iterator[Callable[[Row], None]]:
-    yield on_row
 
 
 @contextmanager

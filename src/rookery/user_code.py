@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rookery.files import MOVED_FROM, located
+
 _PREFIX = "rookery_user_"
 _SPEC = re.compile(r"(?P<file>.+\.py)(?::(?P<class>[A-Za-z_]\w*))?|(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)")
 
@@ -66,10 +68,11 @@ def classes_in(module: ModuleType, fits: Callable[[type], bool]) -> list[type]:
 
 def load_file(file: Path | str) -> ModuleType:
     """Run a Python file as a module; what goes wrong in it becomes one sentence with its line."""
-    path = Path(file).expanduser().resolve()
+    path = Path(*MOVED_FROM, Path(file).expanduser()).resolve()
     name = f"{_PREFIX}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
     if name in sys.modules:
         return sys.modules[name]
+    path = located(path)
     if not path.is_file():
         raise ValueError(f"there is no file {file}")
     spec = importlib.util.spec_from_file_location(name, path)

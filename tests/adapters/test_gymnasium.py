@@ -177,7 +177,7 @@ def test_vector_environments_keep_their_promises(name: str, autoreset: str) -> N
                 assert (infos["final_obs"][i] is not None) == terminations[i]
         ended += terminations.sum()
         seen.append((observation, infos))
-    assert ended or name in ("checkers", "endgames", "morpion")
+    assert ended or np.median(rk.load(name).random_games(200, seed=1).lengths) > 40
     assert np.array_equal(first, kept)
     assert not any(np.shares_memory(seen[0][0], later) for later, _ in seen[1:])
     assert len({id(infos["action_mask"]) for _, infos in seen}) == len(seen)

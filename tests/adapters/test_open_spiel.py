@@ -58,7 +58,7 @@ def test_exact_search_knows_tic_tac_toe() -> None:
     assert agent.choose(state) == 2
     corner = game.parse_state("start 0 4 8")  # o must take a side: a corner loses to two threats at once
     assert {action for action, value in agent.values(corner).items() if value == 0} == {1, 3, 5, 7}
-    assert rk.match(game, "minimax:depth=2", "random", games=20, jobs=1).wins >= 12
+    assert rk.match(game, "minimax:depth=2", "random", games=20).wins >= 12
     assert rk.solve(game.initial_state()).text == "a draw"
 
 
@@ -143,7 +143,7 @@ def test_a_missing_extra_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_commands_and_processes_take_their_games() -> None:
-    result = rk.match("open_spiel:tic_tac_toe", "mcts:simulations=50", "random", games=4, jobs=2)
+    result = rk.match("open_spiel:tic_tac_toe", "mcts:simulations=50", "random", games=4, on="processes:2")
     assert result.games == 4
     command = [sys.executable, "-m", "rookery", "show", "open_spiel:tic_tac_toe", "start 4"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

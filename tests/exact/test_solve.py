@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import random
 from functools import cache
@@ -13,7 +14,7 @@ import pytest
 
 import rookery
 from rookery.exact import solve as exact
-from rookery.exact.solve import SolvedGame, solve_game
+from rookery.exact.solve import solve_game
 from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.endgames.tables import tables
 from rookery.registry import agent, solve, strongest
@@ -328,10 +329,11 @@ def test_solutions_are_kept_until_the_game_changes(tmp_path: Path) -> None:
     file.write_text(file.read_text() + "\n# changed\n")
     assert exact.kept(game) is None
     with pytest.raises(ValueError, match="no solved game"):
-        SolvedGame.load(b"nonsense")
-    data = found.save()
+        exact.read(io.BytesIO(b"nonsense"))
+    file = io.BytesIO()
+    found.save(file)
     with pytest.raises(ValueError, match="no solved game"):
-        SolvedGame.load(data[: len(data) // 2])
+        exact.read(io.BytesIO(file.getvalue()[: len(file.getvalue()) // 2]))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -330,7 +330,7 @@ def test_games_are_described(client: TestClient) -> None:
     assert "minimax:depth=3" not in by_name["tenten"]["agents"]  # minimax needs a game without chance
     assert by_name["endgames"]["agents"][0] == by_name["endgames"]["opponent"] == "best"
     titles = ["Checkers", "Chess endgames", "Morpion Solitaire", "Solitaire Chess", "1010!"]
-    assert [by_name[name]["title"] for name in GAMES if name in by_name][:5] == titles
+    assert {by_name[name]["title"] for name in GAMES if name in by_name} >= set(titles)
     assert all(by_name[name]["blurb"] for name in ("checkers", "endgames", "morpion", "solitaire-chess", "tenten"))
     assert by_name["endgames"]["start"] == "a random position that White wins"
     assert by_name["solitaire-chess"]["levels"][-1] == "solo"

@@ -22,13 +22,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from rookery.games import game_name
+
 if TYPE_CHECKING:
     from rookery.cli.base import Answer, Command
 
 GROUPS = {
     "Start here": ("games", "play", "serve", "show", "explain"),
     "Solve": ("solve", "hint", "search", "generate", "verify"),
-    "Learn and compare": ("train", "arena", "evaluate", "reproduce"),
+    "Learn and compare": ("train", "sweep", "runs", "arena", "evaluate", "reproduce"),
     "For other programs": ("uci", "hub"),
 }
 """The commands as the help shows them; those not named here come last."""
@@ -39,7 +41,8 @@ GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
     "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
     "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
-    "train": ("train", "train"),
+    "train": ("train", "train"), "sweep": ("train", "sweep"), "merge": ("scale", "merge"),
+    "runs": ("scale", "runs"),
 }  # fmt: skip
 """The commands for every game: their module in this package and their function."""
 
@@ -82,7 +85,7 @@ def game_commands() -> dict[str, dict[str, tuple[str, str]]]:
                 assert isinstance(key, ast.Constant)
                 assert isinstance(value, ast.Name)
                 module = f"rookery.games.{folder}.commands"
-                found.setdefault(str(key.value), {})[folder.replace("_", "-")] = module, _sentence(file, value.id)
+                found.setdefault(str(key.value), {})[game_name(folder)] = module, _sentence(file, value.id)
     return found
 
 
@@ -171,10 +174,10 @@ def _find(words: list[str]) -> tuple[str, Command, list[str]]:
     if verb in WITHOUT_GAME and not (rest and rest[0] in forms):
         rest = [*forms, *rest]
     asks_help = not rest or rest[0] in ("-h", "--help")
-    if verb == "train":
+    if verb in ("train", "sweep"):
         from rookery.cli import train
 
-        return train.find(rest)
+        return train.find(verb, rest)
     if forms and asks_help:
         print(_forms_text(verb))
         sys.exit(0 if rest else 2)

@@ -7,7 +7,7 @@ standard output itself, so that `--json` gives one JSON object and nothing else;
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from tyro.conf import Positional
 from rookery.game import Game, State
 from rookery.progress import console
 from rookery.report.text import table
+from rookery.scale import Job, check_on, parse_shard
 
 MAX_SEED = 2**62
 
@@ -36,6 +37,33 @@ class Common:
 
 Options = Annotated[Common, tyro.conf.arg(name="")]
 DEFAULTS = Common()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where tasks run."""
+
+    on: str = "processes"
+    """Where to work: here, processes, processes:N, ray (a cluster on this machine) or ray:ADDRESS. Does not change the
+    result."""
+    shard: str | None = None
+    """Do only part K of N, such as 3/8, and keep it in the folder; `rookery merge` puts the parts together."""
+    timeout: float | None = None
+    """Seconds after which a task counts as hanging, and is tried again, on processes and on Ray."""
+
+    def __post_init__(self) -> None:
+        check_on(self.on)
+        parse_shard(self.shard)
+        if self.timeout is not None and not 0 < self.timeout <= MAX_TIMEOUT:
+            raise ValueError(
+                f"the timeout must be above 0 and at most {MAX_TIMEOUT:,} seconds, and is {self.timeout:g}"
+            )
+
+
+MAX_TIMEOUT = 1_000_000
+Where = Annotated[Place, tyro.conf.arg(name="")]
+PROCESSES = Place()
+HERE = Place("here")
 GameName = Annotated[str, Positional, tyro.conf.arg(metavar="GAME")]
 
 
@@ -61,6 +89,27 @@ def progress() -> Console:
 def print_table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table that stays readable in 80 columns."""
     console.print(table(columns, rows, console.width), soft_wrap=True)
+
+
+def shard_answer(job: Job) -> Answer:
+    """What a command says that has done one part of a job."""
+    data = {"file": str(job.file), "done": len(job.rows), "of": len(job.tasks), "failed": job.failures}
+
+    def show(console: Console) -> None:
+        console.print(f"{len(job.rows)} of {len(job.tasks)} tasks of this part are done, in {job.file}")
+        print_failures(console, job.failures)
+        console.print("When all parts are done, `rookery merge` puts them together; the same command without --shard "
+                      "and with --resume shows the result.")  # fmt: skip
+
+    return Answer(data, show, exit_code=1 if job.failures else 0)
+
+
+def print_failures(console: Console, failures: Mapping[str, str], most: int = 5) -> None:
+    """Name the tasks that failed."""
+    for key, error in list(failures.items())[:most]:
+        console.print(f"failed: {key}: {error}", soft_wrap=True)
+    if len(failures) > most:
+        console.print(f"and {len(failures) - most} more that failed")
 
 
 def many(game: Game, answer: Callable[[Any], dict[str, Any]], line: Callable[[dict[str, Any]], str]) -> Answer:

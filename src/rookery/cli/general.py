@@ -15,14 +15,15 @@ from tyro.conf import Positional
 
 from rookery._native import Control
 from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
-from rookery.exact.methods import in_words
-from rookery.exact.solve import POSITIONS, PRECISION, keep, preference, solve_game
+from rookery.exact.methods import Oracle, in_words
+from rookery.exact.solve import POSITIONS, PRECISION, SolvedGame, keep, preference, solve_game
 from rookery.files import write_text
 from rookery.game import CHANCE, Game, State
 from rookery.method import suggestion
 from rookery.progress import watching
-from rookery.registry import GAMES, load, methods
+from rookery.registry import GAMES, load, methods, solvers
 from rookery.registry import solve as exact
+from rookery.scale import check_on
 from rookery.search import perft as count_sequences
 
 
@@ -107,10 +108,12 @@ def _solve_game(rules: Game, positions: int, most_bytes: int | None, precision: 
     start = rules.initial_state()
     begin = time.perf_counter()
     control = Control()
+    form = next((method.form for method in solvers(rules) if isinstance(method, Oracle)), SolvedGame)
     with watching(f"Listing the positions of {rules.title}", control, None):
         solved = solve_game(
-            start, positions=positions, most_bytes=most_bytes, precision=precision, discount=discount, control=control
-        )
+            start, positions=positions, most_bytes=most_bytes, precision=precision, discount=discount, control=control,
+            form=form,
+        )  # fmt: skip
     seconds = time.perf_counter() - begin
     if discount == 1:
         keep(rules, solved)
@@ -234,6 +237,7 @@ def reproduce(
     quick: bool = False,
     full: bool = False,
     out: Path = Path("reports"),
+    on: str = "processes",
     common: Options = DEFAULTS,
 ) -> Answer:
     """Remake the papers' tables and figures beside ours; without a name, all studies.
@@ -245,6 +249,7 @@ def reproduce(
         quick: Small runs: minutes in all.
         full: The papers' own sizes.
         out: Folder for the page.
+        on: Where cells of studies run: here, processes, processes:N, ray or ray:ADDRESS.
     """
     from rookery.studies import all_studies
     from rookery.studies import studies as default_studies
@@ -257,7 +262,7 @@ def reproduce(
         if name not in all_studies():
             raise ValueError(f"unknown study {name!r}{suggestion(name, all_studies(), 'studies')}")
     size = SIZES["quick" if quick else "full" if full else "default"]
-    results = run_studies(studies or default_studies(), size, common.seed, out, progress())
+    results = run_studies(studies or default_studies(), size, common.seed, out, progress(), check_on(on))
     failed = [result.name for result in results if result.error]
     page = out / "index.html"
     data = {"studies": [result.data() for result in results], "page": str(page)}

@@ -13,7 +13,19 @@ from tyro.conf import Positional
 
 from rookery.agents import Explanation
 from rookery.arena import Tournament, tournament
-from rookery.cli.base import DEFAULTS, Answer, GameName, Options, many, print_table, progress
+from rookery.cli.base import (
+    DEFAULTS,
+    PROCESSES,
+    Answer,
+    GameName,
+    Options,
+    Where,
+    many,
+    print_failures,
+    print_table,
+    progress,
+    shard_answer,
+)
 from rookery.files import write_text
 from rookery.game import TERMINAL, State, play_chance
 from rookery.registry import agent as load_agent
@@ -167,9 +179,9 @@ def arena(
     *,
     games: int = 20,
     variant: str | None = None,
-    jobs: int = 0,
     out: Path | None = None,
     resume: bool = False,
+    where: Where = PROCESSES,
     common: Options = DEFAULTS,
 ) -> Answer:
     """Let agents compete, every one against every other: with sides exchanged, or alone on the same draws.
@@ -182,19 +194,23 @@ def arena(
         competitors: Two agents or more: names, folders of runs, or files with agents; `rookery games` lists names.
         games: Games per match, or starts that every agent plays; even where sides are exchanged.
         variant: Variant of the game.
-        jobs: Processes to play in; 0 means one per core. Does not change the result.
         out: Folder for every game as played (games.jsonl), results as CSV, and files in the notation of the field.
         resume: Continue with the games in the folder.
     """
     if resume and out is None:
         raise ValueError("--resume needs --out, the folder to continue in")
-    if jobs < 0:
-        raise ValueError(f"the number of jobs must not be negative, and is {jobs}")
-    played = tournament(load(game, variant), competitors, games, common.seed, jobs, out, resume)
+    played = tournament(
+        load(game, variant), competitors, games, common.seed, where.on, out, resume, shard=where.shard,
+        timeout=where.timeout,
+    )  # fmt: skip
+    if where.shard:
+        return shard_answer(played.job)
     files = played.export(out) if out else []
     first, *_ = played.names
     data = played.overall(first)
     data["agents"] = played.standings()
+    if played.failures:
+        data["failed"] = played.failures
     two = played.game.players == 2
     if two:
         data["matches"] = [
@@ -224,8 +240,9 @@ def arena(
             console.print(played.match(*played.names).sentence())
         if files:
             console.print(f"{len(played.records)} games and {len(files)} files in {out}")
+        print_failures(console, played.failures)
 
-    return Answer(data, show)
+    return Answer(data, show, exit_code=1 if played.failures else 0)
 
 
 def _result(tournament: Tournament, name: str, other: str) -> str:

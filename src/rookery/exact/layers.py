@@ -9,14 +9,14 @@ A game offers its rules through `Game.array_rules()`; `rookery solve` uses them 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rookery._native import Control
-from rookery.game import TERMINAL, Game, State
+from rookery.game import TERMINAL, State
 
 Numbers = npt.NDArray[np.uint64]
 CHUNK = 1 << 20
@@ -46,10 +46,10 @@ class Layers:
     players, error = 2, 0.0
 
     def __init__(
-        self, rules: ArrayRules, first: int, starts: npt.NDArray[np.int64], numbers: Numbers,
-        low: npt.NDArray[np.float32], distance: npt.NDArray[np.int16], moves: int, memory: int = 0,
+        self, first: int, starts: npt.NDArray[np.int64], numbers: Numbers, low: npt.NDArray[np.float32],
+        distance: npt.NDArray[np.int16], moves: int, memory: int = 0,
     ) -> None:  # fmt: skip
-        self.rules, self.first = rules, first
+        self.first = first
         """`first` is the player to move on the first ply."""
         self.starts, self.numbers, self.low, self.distance = starts, numbers, low, distance
         """Ply i has the positions from `starts[i]` to `starts[i + 1]`."""
@@ -67,7 +67,8 @@ class Layers:
 
     def find(self, state: State) -> int:
         """The place of a position; -1 if it cannot be reached."""
-        number = np.uint64(self.rules.number(state))
+        rules: ArrayRules = state.game.array_rules()
+        number = np.uint64(rules.number(state))
         for begin, end in zip(self.starts, self.starts[1:], strict=False):
             place = int(begin) + int(np.searchsorted(self.numbers[begin:end], number))
             if place < end and self.numbers[place] == number:
@@ -80,6 +81,12 @@ class Layers:
             "first": np.array(self.first), "starts": self.starts, "numbers": self.numbers, "low": self.low,
             "distance": self.distance, "moves": np.array(self.moves),
         }  # fmt: skip
+
+    @staticmethod
+    def load(arrays: Mapping[str, npt.NDArray[Any]]) -> Layers:
+        """What `arrays` gave."""
+        a = arrays
+        return Layers(int(a["first"]), a["starts"], a["numbers"], a["low"], a["distance"], int(a["moves"]))
 
 
 def _chunks(count: int) -> Iterator[slice]:
@@ -136,7 +143,7 @@ def solve_layers(
         value[distance == 0] = 0  # nothing is left to earn at an end
     starts = np.cumsum([0, *map(len, plies)])
     return Layers(
-        rules, start.player(), starts, np.concatenate(plies), np.concatenate(values), np.concatenate(distances), moves,
+        start.player(), starts, np.concatenate(plies), np.concatenate(values), np.concatenate(distances), moves,
         total * BYTES + 4 * 8 * max(map(len, plies)),
     )  # fmt: skip
 
@@ -147,14 +154,3 @@ def _check(control: Control | None, done: int) -> None:
         control.add(done)
         if control.stopped:
             raise KeyboardInterrupt
-
-
-def load(game: Game, arrays: dict[str, npt.NDArray[Any]]) -> Layers:
-    """The table of `Layers.arrays`."""
-    rules = game.array_rules()
-    if rules is None:
-        raise ValueError(f"{game.name} has no rules on arrays any more")
-    return Layers(
-        rules, int(arrays["first"]), arrays["starts"], arrays["numbers"], arrays["low"], arrays["distance"],
-        int(arrays["moves"]),
-    )  # fmt: skip

@@ -51,6 +51,8 @@ class Oracle(Method):
     """Perfect play from the solution of the whole game, where its positions fit in memory."""
 
     name, kind = "oracle", "exact"
+    form: type[exact.SolvedGame] = exact.SolvedGame
+    """How the game is solved; a game's own oracle may name another form."""
 
     @dataclass(frozen=True)
     class Options:
@@ -62,13 +64,13 @@ class Oracle(Method):
                 raise ValueError(f"positions must be at least 1, and is {self.positions}")
 
     def unready(self, game: Game) -> str | None:
-        return None if exact.kept(game) else "is not solved yet"
+        return None if exact.kept(game, self.form) else "is not solved yet"
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
-        return SolvedAgent(exact.kept(game) or self._solved(game.initial_state(), options.positions))
+        return SolvedAgent(exact.kept(game, self.form) or self._solved(game.initial_state(), options.positions))
 
     def solve(self, state: State) -> Solution:
-        solved = exact.kept(state.game)
+        solved = exact.kept(state.game, self.form)
         if solved is None or state not in solved:
             solved = self._solved(state, AT_ONCE)
         moves, players = solved.moves(state), state.game.players
@@ -82,10 +84,9 @@ class Oracle(Method):
             solved.error,
         )
 
-    @staticmethod
-    def _solved(state: State, positions: int) -> exact.SolvedGame:
+    def _solved(self, state: State, positions: int) -> exact.SolvedGame:
         try:
-            return exact.solve_game(state, positions=positions)
+            return exact.solve_game(state, positions=positions, form=self.form)
         except ValueError as error:
             raise ValueError(f"{state.game.name} is not solved: {error}; `rookery solve` may take longer") from None
 

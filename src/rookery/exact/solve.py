@@ -18,12 +18,13 @@ go on for ever, a game for two is drawn.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,11 @@ PRECISION = 1e-6
 
 
 class SolvedGame:
-    """The value of every position that can be reached from a start."""
+    """The value of every position that can be reached from a start.
+
+    A game that has a faster way to solve itself writes a subclass with `of`, `look`, `error`, `statistics`, `save` and
+    `load` of its own, and names it in its form of the method `oracle`.
+    """
 
     def __init__(self, table: _native.Solved | Layers) -> None:
         self.table = table
@@ -54,27 +59,43 @@ class SolvedGame:
         return len(self.table)
 
     def __contains__(self, state: State) -> bool:
-        return self._place(state) >= 0
+        return self.look(state) is not None
 
-    def _place(self, state: State) -> int:
-        return self.table.find(state) if isinstance(self.table, Layers) else self.table.find(state.key())
+    @classmethod
+    def of(
+        cls, start: State, positions: int, most_bytes: int, precision: float, discount: float, control: Control | None
+    ) -> SolvedGame:
+        """Solve what can be reached from a start; `solve_game` explains the arguments and checks them."""
+        rules = start.game.array_rules()
+        if rules is not None and discount == 1 and start.player() >= 0:
+            return SolvedGame(layers.solve_layers(start, rules, positions, most_bytes, control))
+        return SolvedGame(native(start).solve_reachable(positions, most_bytes, precision, discount, control))
 
-    def _find(self, state: State) -> int:
-        found = self._place(state)
+    def look(self, state: State) -> tuple[float, int | None] | None:
+        """What player 0 still earns, and the steps to the end with best play: who wins hurries, who loses delays.
+
+        The steps are None if there need be no end, or chance decides; all is None if the state was not solved.
+        """
+        found = self.table.find(state) if isinstance(self.table, Layers) else self.table.find(state.key())
         if found < 0:
+            return None
+        steps = int(self.table.distance[found])
+        return float(self.values[found]), None if steps < 0 else steps
+
+    def _found(self, state: State) -> tuple[float, int | None]:
+        found = self.look(state)
+        if found is None:
             raise ValueError(f"{state} cannot be reached from the start that was solved")
         return found
 
     def value(self, state: State) -> float:
         """What the player to move still earns, or player 0 where nobody is to move."""
-        value = float(self.values[self._find(state)])
+        value, _ = self._found(state)
         return -value if state.player() == 1 else value + 0.0
 
     def distance(self, state: State) -> int | None:
-        """Steps to the end with best play: who wins hurries, who loses delays. None if there need be no end, or chance
-        decides."""
-        steps = int(self.table.distance[self._find(state)])
-        return None if steps < 0 else steps
+        """Steps to the end, as `look` gives them."""
+        return self._found(state)[1]
 
     def moves(self, state: State) -> dict[int, tuple[float, int | None]]:
         """What every legal move is worth to the player to move, with the steps to the end from here."""
@@ -83,10 +104,9 @@ class SolvedGame:
         for action in state.legal_actions():
             after = state.clone()
             after.apply(action)
-            number = self._find(after)
-            worth = sign * (after.rewards()[0] + float(self.values[number]))
-            steps = int(self.table.distance[number])
-            found[action] = worth + 0.0, None if steps < 0 else steps + 1
+            value, steps = self._found(after)
+            worth = sign * (after.rewards()[0] + value)
+            found[action] = worth + 0.0, None if steps is None else steps + 1
         return found
 
     def best_moves(self, state: State) -> list[int]:
@@ -126,35 +146,38 @@ class SolvedGame:
             error=self.error,
         )
 
-    def save(self) -> bytes:
-        """The table as the bytes of a file; `load` reads it."""
-        buffer = io.BytesIO()
+    def save(self, file: IO[bytes]) -> None:
+        """Write the table for `load`."""
         if isinstance(self.table, Layers):
-            np.savez(buffer, allow_pickle=False, **self.table.arrays())
-            return buffer.getvalue()
+            np.savez(file, allow_pickle=False, **self.table.arrays())
+            return
         text, ends = self.table.keys()
         np.savez_compressed(
-            buffer, players=np.array(self.table.players), moves=np.array(self.table.moves, np.uint64),
+            file, players=np.array(self.table.players), moves=np.array(self.table.moves, np.uint64),
             text=np.frombuffer(text, np.uint8), ends=ends, player=self.table.player, low=self.table.low,
             high=self.table.high, distance=self.table.distance,
         )  # fmt: skip
-        return buffer.getvalue()
 
-    @staticmethod
-    def load(game: Game, data: bytes) -> SolvedGame:
-        """Read what `save` wrote for a game; ValueError if it is anything else."""
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                a = {name: file[name] for name in file.files}
-            if "numbers" in a:
-                return SolvedGame(layers.load(game, a))
-            table = _native.Solved(
-                int(a["players"]), int(a["moves"]), a["text"].tobytes(), a["ends"], a["player"], a["low"], a["high"],
-                a["distance"],
-            )  # fmt: skip
-            return SolvedGame(table)
-        except Exception as error:  # numpy and zipfile raise a dozen kinds for damaged data
-            raise ValueError(f"this is no solved game, or it is damaged: {error}") from None
+    @classmethod
+    def load(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> SolvedGame:
+        """What `save` wrote."""
+        a = arrays
+        if "numbers" in a:
+            return SolvedGame(Layers.load(a))
+        table = _native.Solved(
+            int(a["players"]), int(a["moves"]), a["text"].tobytes(), a["ends"], a["player"], a["low"], a["high"],
+            a["distance"],
+        )  # fmt: skip
+        return SolvedGame(table)
+
+
+def read(file: Path | IO[bytes], form: type[SolvedGame] = SolvedGame) -> SolvedGame:
+    """Read a file that the `save` of a form wrote; ValueError if it is anything else."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            return form.load(arrays)
+    except Exception as error:  # numpy and zipfile raise a dozen kinds for damaged data
+        raise ValueError(f"this is no solved game, or it is damaged: {error}") from None
 
 
 def preference(worth: float, steps: int | None) -> tuple[float, float]:
@@ -198,10 +221,12 @@ def solve_game(
     precision: float = PRECISION,
     discount: float = 1.0,
     control: Control | None = None,
+    form: type[SolvedGame] = SolvedGame,
 ) -> SolvedGame:
     """Solve everything that can be reached from a position; ValueError says why that cannot be done.
 
-    `positions` and `most_bytes` bound the work. `control.done` counts the positions met.
+    `positions` and `most_bytes` bound the work. `control.done` counts the positions met. `form` is a game's own way to
+    do it.
     """
     if not 0 < precision <= 1:
         raise ValueError(f"the precision must be above 0 and at most 1, not {precision:g}")
@@ -209,14 +234,10 @@ def solve_game(
         raise ValueError(f"the discount must be above 0 and at most 1, not {discount:g}")
     if positions < 1:
         raise ValueError(f"the number of positions must be at least 1, not {positions}")
-    most_bytes = memory() if most_bytes is None else most_bytes
-    rules = start.game.array_rules()
-    if rules is not None and discount == 1 and start.player() >= 0:
-        return SolvedGame(layers.solve_layers(start, rules, positions, most_bytes, control))
-    table = native(start).solve_reachable(positions, most_bytes, precision, discount, control)
+    solved = form.of(start, positions, memory() if most_bytes is None else most_bytes, precision, discount, control)
     if control is not None and control.stopped:
         raise KeyboardInterrupt
-    return SolvedGame(table)
+    return solved
 
 
 # Solved games are kept
@@ -243,19 +264,20 @@ def keep(game: Game, solved: SolvedGame) -> None:
     if file := _file(game):
         try:
             with replacing(file) as out:
-                out.write(solved.save())
+                solved.save(out)
         except OSError as error:
             print(f"rookery: the solution of {game.name} could not be kept: {error}", file=sys.stderr)
 
 
-def kept(game: Game) -> SolvedGame | None:
-    """The solution of a game that was kept; None if there is none, it is damaged, or the game has changed since."""
+def kept(game: Game, form: type[SolvedGame] = SolvedGame) -> SolvedGame | None:
+    """The solution of a game that was kept, in the form it was solved in; None if there is none, it is damaged, or the
+    game has changed since."""
     if game not in _KEPT:
         file = _file(game)
         if file is None or not file.is_file():
             return None
         try:
-            _KEPT[game] = SolvedGame.load(game, file.read_bytes())
+            _KEPT[game] = read(file, form)
         except ValueError as error:
             print(f"rookery: {file} will be made again: {error}", file=sys.stderr)
             return None

@@ -83,6 +83,32 @@ class Zero(Method):
         return agent
 
 
+class NTuple(Method):
+    """An n-tuple network: weights for what is on small sets of cells, learned by temporal differences."""
+
+    name: str = "ntuple"
+    kind: Kind = "learn"
+    module, headline = "rookery.learn.ntuple", "mean_return"
+
+    @dataclass(frozen=True)
+    class Options:
+        depth: int = 0
+        """Moves to look ahead, over every outcome of chance; 0 takes the network's word for the next position."""
+
+        def __post_init__(self) -> None:
+            check_at_least(self, 0, "depth")
+
+    def misfit(self, game: Game) -> str | None:
+        reason: str | None = self.imported().misfit(game)
+        return reason
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        assert model is not None
+        ntuple = self.imported()
+        agent: Agent = ntuple.NTupleAgent(ntuple.load(game, model), options.depth)
+        return agent
+
+
 class Lspi(Method):
     """Least-squares policy iteration: moves valued by weighted features of where they lead."""
 
@@ -95,4 +121,4 @@ class Lspi(Method):
         return agent
 
 
-METHODS = (QLearning(), Voting(), Dqn(), Zero(), Lspi())
+METHODS = (QLearning(), Voting(), Dqn(), Zero(), NTuple(), Lspi())

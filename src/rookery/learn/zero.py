@@ -22,16 +22,18 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import multiprocessing
+import multiprocessing.connection
+import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +77,8 @@ class Settings:
     """Parameter of the noise's Dirichlet distribution."""
     prove: bool = True
     """Games for two: keep bounds on values in the search, and stop searching what is proven."""
+    starts: Literal["initial", "random"] = "initial"
+    """Where games begin: in the initial position, or in a random start of the game."""
     drawn_moves: int = 12
     """Actions of a game, of both players together, that are drawn by their visits."""
     window: int = 40_000
@@ -249,13 +253,16 @@ class Played:
         )
 
 
-def play(net: Net, start: Any, settings: Settings, games: int, threshold: float, seed: int) -> Played:
-    """Games that the net plays with searches, side by side."""
+def play(net: Net, game: Game, start: Any, settings: Settings, games: int, threshold: float, seed: int) -> Played:
+    """Games that the net plays with searches, side by side. `start` is the initial position as a native state."""
     rng = np.random.default_rng(seed)
     trees = start.Puct(
         start, games, settings.exploration, threshold, noise=settings.noise, noise_alpha=settings.noise_alpha,
         prove=settings.prove, seed=int(rng.integers(2**62)),
     )  # fmt: skip
+    if settings.starts == "random":
+        for number in range(games):
+            trees.restart(number, native(game.random_start(rng), start))
     parts: list[Positions] = []
     owners, movers, plies = [], [], 0
     while not all(trees.over(i) for i in range(len(trees))):
@@ -291,13 +298,13 @@ class Actor:
     """Plays with the weights it is given."""
 
     def __init__(self, game: Game, settings: Settings) -> None:
-        self.settings = settings
+        self.game, self.settings = game, settings
         self.net = Net(game, settings).to(settings.device).eval()
         self.start = native(game.initial_state())
 
     def play(self, weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:
         self.net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-        return play(nets.folded(self.net), self.start, self.settings, games, threshold, seed)
+        return play(nets.folded(self.net), self.game, self.start, self.settings, games, threshold, seed)
 
 
 _actor: Actor
@@ -307,8 +314,16 @@ _actor: Actor
 def _enter(game: Game, settings: Settings) -> None:
     global _actor
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner stops the actors
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     _actor = Actor(game, settings)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 def _act(weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:

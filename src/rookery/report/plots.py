@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,36 @@ def lines(
     axes.legend()
 
 
+def parallel(axes: Any, columns: Mapping[str, Sequence[Any]], log: Container[str] = ()) -> None:
+    """Parallel coordinates: an upright axis per column and a line per row. Rows come best first and are drawn darker.
+
+    Columns of words and switches have a place per value; those named in `log` have a logarithmic scale.
+    """
+    places, count = [], len(next(iter(columns.values())))
+    for at, (name, values) in enumerate(columns.items()):
+        if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+            scaled = np.log(values) if name in log else np.asarray(values, dtype=float)
+            low, high = float(scaled.min()), float(scaled.max())
+            heights = (scaled - low) / (high - low) if high > low else np.full(count, 0.5)
+            ticks = {f"{min(values):.4g}": float(heights.min()), f"{max(values):.4g}": float(heights.max())}
+        else:
+            words = sorted({str(value) for value in values})
+            ticks = {word: i / max(1, len(words) - 1) for i, word in enumerate(words)}
+            heights = np.array([ticks[str(value)] for value in values])
+        places.append(heights)
+        axes.axvline(at, color="#9a9a9a", linewidth=0.8)
+        for word, height in ticks.items():
+            axes.annotate(word, (at, height), xytext=(4, 2), textcoords="offset points", fontsize=8)
+    for row in reversed(range(count)):
+        share = row / max(1, count - 1)
+        colour = tuple(0.1 + share * (limit - 0.1) for limit in (0.85, 0.82, 0.78))
+        axes.plot([heights[row] for heights in places], color=colour, linewidth=2.0 if row == 0 else 1.1)
+    axes.set_xticks(range(len(columns)), list(columns))
+    axes.set(yticks=[], ylim=(-0.08, 1.12), xlim=(-0.1, len(columns) - 0.6))
+    axes.grid(False)
+    axes.spines["left"].set_visible(False)
+
+
 def histogram(
     axes: Any, samples: Mapping[str, npt.ArrayLike], low: int, high: int, x: str, y: str, title: str = "",
     label_every: int = 1,
@@ -82,3 +112,15 @@ def histogram(
     axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.legend()
+
+
+def heat_map(axes: Any, rows: Sequence[str], columns: Sequence[str], values: npt.NDArray[np.floating]) -> None:
+    """Shares from 0 to 1 as shades, each with its percentage; NaN is left empty."""
+    axes.imshow(np.clip(values, 0, 1), cmap="Greys", vmin=0, vmax=1.6, aspect="auto")
+    for (row, column), share in np.ndenumerate(values):
+        if not np.isnan(share):
+            axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=9)
+    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.grid(False)
+    axes.tick_params(length=0)

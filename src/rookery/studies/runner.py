@@ -22,7 +22,9 @@ from rookery.studies import run_study
 from rookery.studies.sizes import Size
 
 
-def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, console: Console) -> list[Result]:
+def run_studies(
+    names: Sequence[str], size: Size, seed: int, folder: Path, console: Console, on: str = "here"
+) -> list[Result]:
     """Run the named studies and write `index.html`, `report.json` and the tables as CSV into `folder`.
 
     A study that fails does not take the others down: its result says why, and the traceback lies in `NAME-error.txt`.
@@ -30,7 +32,7 @@ def run_studies(names: Sequence[str], size: Size, seed: int, folder: Path, conso
     results = []
     for name in names:
         try:
-            result = run_study(name, size, seed, folder / name, console)
+            result = run_study(name, size, seed, folder / name, console, on)
         except Exception as error:  # whatever a study raises belongs into the report
             write_text(folder / f"{name}-error.txt", traceback.format_exc())
             result = Result(name, name, seed, error=f"{type(error).__name__}: {error}")

@@ -183,5 +183,5 @@ def test_our_own_engine_in_the_arena() -> None:
         reply = engine.reply(state)
         assert reply.mate == 10
         assert reply.action in rk.solve(state).best
-    result = rk.match(GAME, f"hub:depth=2,path={US}", "random", games=2, jobs=1)
+    result = rk.match(GAME, f"hub:depth=2,path={US}", "random", games=2)
     assert result.games == 2

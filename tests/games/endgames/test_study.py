@@ -76,3 +76,17 @@ def test_every_decaying_cell_of_table_3_2_is_solved_with_the_heuristic_s_knowled
     for endgame in endgames.ENDGAMES:
         assert grid.solved("Potential Decaying", endgame) == (100, 100)
     assert grid.solved("Heuristic Decaying", "King and Bishops")[0] < 40
+
+
+def test_cells_in_processes_are_those_made_here(tmp_path: Path) -> None:
+    versions = dict(list(VERSIONS.items())[:2])
+    grids = []
+    for on in ("here", "processes:2"):
+        with Progress(disable=True) as progress:
+            grid = endgames.Grid(tmp_path / on, endgames.Plan(starts=1, runs=2, matches=5), 1, progress)
+            grid.run(versions, on)
+            grids.append(grid)
+    here, apart = (
+        {cell: [batch.moves.tolist() for _, batch in runs] for cell, runs in grid.cells.items()} for grid in grids
+    )
+    assert here == apart

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rich.progress import Progress
 
 from rookery.games.endgames import study_stockfish as study
 from rookery.games.endgames.q_learning import VERSIONS, play_out, train
 from rookery.games.endgames.stockfish import Stockfish
 from rookery.games.endgames.study import ENDGAMES, Plan
+from rookery.scale import Job, Task
 from rookery.studies.sizes import SIZES
 
 pytest.importorskip("chess")
@@ -26,47 +26,57 @@ def engine(fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # ty
 
 
 def test_tasks_begin_every_cell_before_they_repeat_one() -> None:
-    tasks = study.Grid(Path(), PLAN, 0).tasks()
-    assert len(tasks) == len(set(tasks)) == 4 * 3 * 2 * 2
-    assert {(task.version, task.endgame) for task in tasks[:12]} == {(v, e) for v in VERSIONS for e in ENDGAMES}
-    assert {(task.start, task.runs) for task in tasks[:12]} == {(0, 1)}
-    assert {task.runs for task in tasks[:24]} == {1}
-
-
-def test_no_two_running_tasks_write_to_one_place() -> None:
-    tasks = study.Grid(Path(), Plan(starts=1, runs=3, matches=4), 0).tasks()
-    found = study._ready(tasks, {tasks[0].place}, 30)
-    assert len(found) == len({task.place for task in found}) == 11
-    assert tasks[0].place not in {task.place for task in found}
+    tasks = [task.arguments for task in study.Grid(PLAN, 0).tasks()]
+    assert len({task.key for task in study.Grid(PLAN, 0).tasks()}) == len(tasks) == 4 * 3 * 2 * 2
+    assert {(task["version"], task["endgame"]) for task in tasks[:12]} == {(v, e) for v in VERSIONS for e in ENDGAMES}
+    assert {(task["start"], task["run"]) for task in tasks[:12]} == {(0, 0)}
+    assert {task["run"] for task in tasks[:24]} == {0}
 
 
 def test_runs_on_two_processes_are_those_made_here(tmp_path: Path) -> None:
-    grid = study.Grid(tmp_path / "grid", PLAN, 3)
-    with Progress(disable=True) as progress, Stockfish() as stockfish:
-        study.learn_all(grid, 0.0, 2, progress)
-        assert not any(study.results(grid, stockfish, progress).values()), "there was no time"
-        study.learn_all(grid, 5.0, 2, progress)
-        cells = study.results(grid, stockfish, progress)
-        for (version, endgame), runs in cells.items():
+    grid = study.Grid(PLAN, 3)
+    with Stockfish() as stockfish:
+        job = grid.job(tmp_path / "grid", stockfish.label)
+        study.learn_all(job, 0.0, "processes:2")
+        assert not any(grid.cells(job).values()), "there was no time"
+        study.learn_all(job, 5.0, "processes:2")
+        cells = grid.cells(job)
+        for (version, _), runs in cells.items():
             assert len(runs) == PLAN.starts
             for i, (start, batch) in enumerate(runs):
                 here = train(
                     start.state, VERSIONS[version], stockfish.native(), matches=4, runs=2, seed=3000 + i
                 )  # fmt: skip
                 assert batch.moves.tolist() == [run.moves.tolist() for run in here]
+                assert batch.solutions.tolist() == [run.solution or -1 for run in here]
                 assert start.stockfish == play_out(start.state, stockfish.native(), stockfish.native())
-                log = (grid.place(version, endgame, i) / "log.txt").read_text()
-                assert f"moves of Stockfish: {start.stockfish}" in log
-        asked = stockfish.asked
-        study.learn_all(grid, 5.0, 1, progress)
-        assert stockfish.asked == asked
-        table = study.solved_table(cells, grid, stockfish, "command")
+        again = grid.job(tmp_path / "grid", stockfish.label)
+        assert again.resume() == len(again.tasks) == 48
+        study.learn_all(again, 5.0, "here")
+        table = study.solved_table(cells, grid, job, "command")
         assert "48 of the 48 runs of 4 matches" in table.note
+
+
+def fill_cache(number: int) -> int:
+    """Many answers into the cache that all processes share, some of them the same."""
+    with Stockfish() as stockfish:
+        for i in range(100):
+            row = ("engine", "settings", f"{number % 2} {i}", "a1a2", 0, number)
+            with stockfish._answers:
+                stockfish._answers.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+        return stockfish._answers.execute("SELECT COUNT(*) FROM answers").fetchone()[0]  # type: ignore[no-any-return]
+
+
+def test_processes_share_the_cache() -> None:
+    job = Job({}, [Task(f"{n}", f"{__name__}:fill_cache", {"number": n}) for n in range(6)])
+    rows = dict(job.run("processes:3", retries=0))
+    assert job.failures == {}
+    assert fill_cache(0) == max(rows.values()) == 200
 
 
 def test_the_study_hands_over_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "QUICK", Plan(starts=1, runs=1, matches=3))
-    result = study.run(SIZES["quick"], 0, tmp_path / "study", Console(quiet=True))
+    result = study.run(SIZES["quick"], 0, tmp_path / "study", Console(quiet=True), "here")
     solved, _ = result.tables
     assert [row[1] for row in solved.rows] == ["100.0%", "100.0%", "99.0%", "100.0%"], "the paper's first column"
     assert len((tmp_path / "study" / "KBBK.fen").read_text().splitlines()) == 1

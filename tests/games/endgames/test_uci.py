@@ -118,5 +118,5 @@ def test_our_own_engine_plays_perfectly_through_the_protocol() -> None:
 
 
 def test_the_arena_takes_engines_by_name() -> None:
-    result = rk.match(GAME, f"uci:{US}", "random", games=2, jobs=1)
+    result = rk.match(GAME, f"uci:{US}", "random", games=2)
     assert result.games == 2

@@ -15,6 +15,7 @@ import pytest
 from rookery.game import TERMINAL
 from rookery.games.morpion.rules import Morpion, MorpionState, verify
 from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, longest_from, repair, shipped
+from tests.commands import answer
 
 
 def morpion(variant: str) -> Morpion:
@@ -112,6 +113,38 @@ def test_a_resumed_campaign_is_the_same_as_one_in_one_go(tmp_path: Path) -> None
         text = path.with_suffix(suffix).read_text()
         assert verify(text).score == parts.best.score
         assert f"--seed {parts.best.seed}" in text
+
+
+def test_a_campaign_in_processes_and_in_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = CampaignSettings("4T", "nrpa", level=1, seed=3)
+    whole = Campaign(settings)
+    whole.go(runs=6, threads=1)
+
+    def same(other: Campaign) -> None:
+        assert [(run.seed, run.score, run.playouts) for run in other.runs] == [
+            (run.seed, run.score, run.playouts) for run in whole.runs
+        ]
+        assert (other.playouts, other.best.score) == (whole.playouts, whole.best.score)
+
+    apart = Campaign(settings, tmp_path / "apart.json")
+    apart.go(runs=6, on="processes:2")
+    same(apart)
+    words = ["search", "morpion", "--variant", "4T", "--method", "nrpa", "--level", "1", "--seed", "3"]
+    words += ["--out", str(tmp_path / "parts.json")]
+    for part in ("1/2", "2/2"):
+        assert answer(capsys, *words, "--runs", "6", "--shard", part)["done"] == 3
+    assert answer(capsys, "merge", str(tmp_path))["merged"][0]["rows"] == 6
+    data = answer(capsys, *words, "--runs", "0", "--resume")
+    assert len(data["runs"]) == 6
+    same(Campaign(settings, tmp_path / "parts.json", resume=True))
+
+
+def test_a_run_cut_short_elsewhere_leaves_its_best_game(tmp_path: Path) -> None:
+    campaign = Campaign(CampaignSettings("5D", "nrpa", level=4))
+    campaign.go(seconds=1, on="processes:1")
+    assert campaign.runs == []
+    assert campaign.best.score > 40
+    assert campaign.playouts > 100
 
 
 def test_a_run_cut_short_is_made_again(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,6 +43,7 @@ from rookery.games.endgames.tables import DistanceTable, tables
 from rookery.registry import load
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
+from rookery.scale import Job, Task
 from rookery.statistics import wilson_interval
 from rookery.studies.sizes import Size
 
@@ -139,27 +140,42 @@ class Grid:
         self.engines = {name: perfect_engine(tables(material).native) for name, material in ENDGAMES.items()}
         self.cells: Cells = {}
 
-    def run(self, versions: Mapping[str, Settings]) -> None:
-        task = self.progress.add_task("learning against the perfect defender", total=len(versions) * len(ENDGAMES))
+    def run(self, versions: Mapping[str, Settings], on: str = "here") -> None:
+        """Do the cells that are not in the folder yet; each is a task that writes there."""
+        total = len(versions) * len(ENDGAMES)
+        task = self.progress.add_task("learning against the perfect defender", total=total)
+        if on != "here":
+            cells = [
+                Task(f"{version}, {endgame}", f"{__name__}:do_cell",
+                     {"folder": str(self.folder.resolve()), "plan": asdict(self.plan), "seed": self.seed,
+                      "version": version, "settings": asdict(settings), "endgame": endgame})
+                for version, settings in versions.items() for endgame in ENDGAMES
+            ]  # fmt: skip
+            for _ in Job({}, cells).run(on):
+                self.progress.advance(task)
         for version, settings in versions.items():
             for endgame in ENDGAMES:
-                self.cells[version, endgame] = [
-                    (start, train_batch(
-                        self.folder / "runs" / slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
-                        start.state,
-                        settings,
-                        self.engines[endgame],
-                        opponent="perfect",
-                        matches=self.plan.matches,
-                        runs=self.plan.runs,
-                        seed=self.seed * 1000 + i,
-                        every_run=i == 0,
-                        about={EXACT_MOVES: start.exact},
-                    ))
-                    for i, start in enumerate(self.starts[endgame])
-                ]  # fmt: skip
-                self.progress.advance(task)
+                self.cells[version, endgame] = self.cell(version, settings, endgame)
+                self.progress.update(task, completed=len(self.cells))
         self.progress.remove_task(task)
+
+    def cell(self, version: str, settings: Settings, endgame: str) -> list[tuple[Start, Batch]]:
+        """The runs of a version from every start of an endgame; those in the folder are not made again."""
+        return [
+            (start, train_batch(
+                self.folder / "runs" / slug(version) / ENDGAMES[endgame] / f"start-{i + 1:02}",
+                start.state,
+                settings,
+                self.engines[endgame],
+                opponent="perfect",
+                matches=self.plan.matches,
+                runs=self.plan.runs,
+                seed=self.seed * 1000 + i,
+                every_run=i == 0,
+                about={EXACT_MOVES: start.exact},
+            ))
+            for i, start in enumerate(self.starts[endgame])
+        ]  # fmt: skip
 
     def batches(self, versions: Iterable[str], endgames: Iterable[str]) -> list[tuple[Start, Batch]]:
         return together(self.cells, versions, endgames)
@@ -168,6 +184,15 @@ class Grid:
         """Runs that reached a solution, and all runs."""
         found = np.concatenate([batch.solved for _, batch in self.cells[version, endgame]])
         return int(found.sum()), len(found)
+
+
+def do_cell(
+    folder: str, plan: dict[str, int], seed: int, version: str, settings: dict[str, Any], endgame: str
+) -> dict[str, int]:
+    """Do a cell as a task: its runs lie in the folder afterwards."""
+    with Progress(disable=True) as progress:
+        done = Grid(Path(folder), Plan(**plan), seed, progress).cell(version, Settings(**settings), endgame)
+    return {"runs": sum(len(batch.solutions) for _, batch in done)}
 
 
 def win_curve(batches: Iterable[tuple[Start, Batch]], solved_only: bool = False) -> npt.NDArray[np.float64]:
@@ -197,14 +222,15 @@ def together(cells: Cells, versions: Iterable[str], endgames: Iterable[str]) -> 
     return [pair for version in versions for endgame in endgames for pair in cells[version, endgame]]
 
 
-def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
+def run(size: Size, seed: int, folder: Path, console: Console, on: str = "here") -> Result:
     """All of it; runs that are in `folder` already are not run again."""
     begin = time.perf_counter()
     plan = PLANS[size.name]
     command = f"rookery reproduce endgames{size.flag} --seed {seed}"
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         grid = Grid(folder, plan, seed, progress)
-        grid.run(VERSIONS | {"Stockfish 1.01": replace(VERSIONS["Stockfish Static"], decay=1.01)} | POTENTIAL_VERSIONS)
+        more = {"Stockfish 1.01": replace(VERSIONS["Stockfish Static"], decay=1.01)}
+        grid.run(VERSIONS | more | POTENTIAL_VERSIONS, on)
         found_tables = [solved_table(grid, command), quality_table(grid, command)]
         with _stockfish(plan, console) as stockfish:
             found_tables.append(cases_table(grid, stockfish, command, progress))

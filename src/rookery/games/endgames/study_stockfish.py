@@ -1,37 +1,27 @@
 """The paper's whole grid against Stockfish itself: every version of the agent, endgame, start and run.
 
 Stockfish searches a new position for some hundredths of a second, and the whole grid asks for millions: dozens of hours
-of one core. So it may be interrupted at any time, and the next call continues from the same folder and from the answers
-kept in the cache. Runs are made on all cores, each with an engine of its own, the first run from the first start of
-every cell before any second one. The quick size is a slice that takes less than three minutes.
+of one core. So every run is a task of `rookery.scale`: the grid may be interrupted at any time, divided among processes
+and machines, and continued from the same folder and from the answers kept in the cache, which processes share. The
+first run from the first start of every cell comes before any second one. The quick size is a slice that takes less than
+three minutes.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from rookery._native import Control
 from rookery.files import write_text
-from rookery.games.endgames.q_learning import (
-    EXACT_MOVES,
-    STOCKFISH_MOVES,
-    VERSIONS,
-    Batch,
-    load_batch,
-    play_out,
-    setup,
-    train_batch,
-)
+from rookery.games.endgames.q_learning import VERSIONS, Batch, play_out, train
 from rookery.games.endgames.stockfish import Stockfish
 from rookery.games.endgames.study import (
     ENDGAMES,
@@ -43,12 +33,10 @@ from rookery.games.endgames.study import (
     endgames_figure,
     mean_or_draws,
     percent,
-    slug,
     start_positions,
-    stockfish_moves,
 )
-from rookery.progress import cores
 from rookery.report.study import Figure, Result, Table
+from rookery.scale import Job, Task
 from rookery.statistics import bootstrap_interval
 from rookery.studies.sizes import Size
 
@@ -56,149 +44,89 @@ QUICK = Plan(starts=1, runs=1, matches=20)
 
 
 @dataclass(frozen=True)
-class Task:
-    """Bring a cell and start to a number of runs."""
-
-    version: str
-    endgame: str
-    start: int
-    runs: int
-
-    @property
-    def place(self) -> tuple[str, str, int]:
-        return self.version, self.endgame, self.start
-
-
-@dataclass(frozen=True)
 class Grid:
-    """Where the grid is kept, and what is in it."""
+    """What is in the grid."""
 
-    folder: Path
     plan: Plan
     seed: int
     depth: int = 15
-    path: str | None = None
-    """Program of the engine, if Stockfish is not found by itself."""
 
     def tasks(self) -> list[Task]:
         """The first run from the first start of every cell, then from the other starts, then the second runs."""
         return [
-            Task(version, endgame, start, runs)
-            for runs in range(1, self.plan.runs + 1)
+            Task(
+                f"{version}, {endgame}, start {start + 1}, run {run + 1}",
+                f"{__name__}:learn",
+                {"plan": asdict(self.plan), "seed": self.seed, "depth": self.depth, "version": version,
+                 "endgame": endgame, "start": start, "run": run},
+            )
+            for run in range(self.plan.runs)
             for start in range(self.plan.starts)
             for endgame in ENDGAMES
             for version in VERSIONS
-        ]
+        ]  # fmt: skip
 
     def starts(self, endgame: str) -> list[Start]:
         return start_positions(ENDGAMES[endgame], self.plan.starts, self.seed)
 
-    def place(self, version: str, endgame: str, start: int) -> Path:
-        return self.folder / slug(version) / ENDGAMES[endgame] / f"start-{start + 1:02}"
+    def job(self, folder: Path, engine: str) -> Job:
+        """The runs, kept in the folder. Another engine is another job."""
+        header = {"job": "endgames against Stockfish", "engine": engine, "plan": asdict(self.plan), "seed": self.seed}
+        return Job(header, self.tasks(), file=folder / "runs.jsonl")
 
-    def batch(self, version: str, endgame: str, number: int, start: Start, stockfish: Stockfish) -> Batch:
-        """The runs of a cell and start that are done."""
-        fixed = setup(
-            start.state, VERSIONS[version], opponent=stockfish.label, matches=self.plan.matches,
-            seed=self.seed * 1000 + number,
-        )  # fmt: skip
-        return load_batch(self.place(version, endgame, number), fixed | self._about(start, stockfish))
-
-    def learn(self, task: Task, stockfish: Stockfish, deadline: float) -> bool:
-        """Do a task; False if the time was up before it was done. What is done before is kept."""
-        start = self.starts(task.endgame)[task.start]
-        control = Control()
-        timer = threading.Timer(min(max(0.0, deadline - time.time()), threading.TIMEOUT_MAX), control.stop)
-        timer.daemon = True
-        timer.start()
-        try:
-            train_batch(
-                self.place(*task.place), start.state, VERSIONS[task.version], stockfish.native(),
-                opponent=stockfish.label, matches=self.plan.matches, runs=task.runs,
-                seed=self.seed * 1000 + task.start, one_by_one=True, about=self._about(start, stockfish),
-                control=control,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            if time.time() < deadline:
-                raise
-            return False
-        finally:
-            timer.cancel()
-        return True
-
-    @staticmethod
-    def _about(start: Start, stockfish: Stockfish) -> dict[str, int | None]:
-        engine = stockfish.native()
-        return {EXACT_MOVES: start.exact, STOCKFISH_MOVES: play_out(start.state, engine, engine)}
+    def cells(self, job: Job) -> Cells:
+        """The runs that are done, each start with the moves that Stockfish needs from it."""
+        found: Cells = {(version, endgame): [] for version in VERSIONS for endgame in ENDGAMES}
+        rows: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+        for task in job.tasks:
+            if task.key in job.rows:
+                place = task.arguments["version"], task.arguments["endgame"], task.arguments["start"]
+                rows.setdefault(place, []).append(job.rows[task.key])
+        starts = {endgame: self.starts(endgame) for endgame in ENDGAMES}
+        for (version, endgame, number), runs in rows.items():
+            start = starts[endgame][number]
+            batch = Batch(
+                np.array([row["moves"] for row in runs], np.int16),
+                np.array([row["endings"] for row in runs], np.uint8),
+                np.array([row["solution"] or -1 for row in runs], np.int16),
+            )
+            found[version, endgame].append((Start(start.state, start.exact, runs[0]["stockfish"]), batch))
+        return found
 
 
-_engine: Stockfish | None = None
-"""The engine of a worker process."""
+@cache
+def _engine(depth: int) -> Stockfish:
+    """The engine of a process."""
+    return Stockfish(depth)
 
 
-def _start(depth: int, path: str | None) -> None:
-    global _engine
-    _engine = Stockfish(depth, path)
+@cache
+def _alone(state: Any, depth: int) -> int | None:
+    """Moves in which Stockfish mates itself from a start."""
+    engine = _engine(depth).native()
+    return play_out(state, engine, engine)
 
 
-def _learn(grid: Grid, task: Task, deadline: float) -> bool:
-    assert _engine is not None
-    return grid.learn(task, _engine, deadline)
+def learn(
+    plan: dict[str, int], seed: int, depth: int, version: str, endgame: str, start: int, run: int
+) -> dict[str, Any]:
+    """Do one run as a task: all its matches, and the moves of its solution."""
+    chosen = Grid(Plan(**plan), seed, depth)
+    state = chosen.starts(endgame)[start].state
+    (found,) = train(
+        state, VERSIONS[version], _engine(depth).native(), matches=chosen.plan.matches, runs=1, first_run=run,
+        seed=seed * 1000 + start,
+    )  # fmt: skip
+    return {
+        "moves": found.moves.tolist(), "endings": found.endings.tolist(), "solution": found.solution,
+        "stockfish": _alone(state, depth),
+    }  # fmt: skip
 
 
-def learn_all(grid: Grid, minutes: float, workers: int, progress: Progress) -> None:
-    """As many tasks as the time allows, on a number of processes; a task that was done before takes no time."""
-    deadline = time.time() + 60 * minutes
-    todo = grid.tasks()
-    bar = progress.add_task("learning against Stockfish (may be interrupted)", total=len(todo))
-    context = multiprocessing.get_context("spawn")
-    running: dict[Future[bool], Task] = {}
-    with ProcessPoolExecutor(workers, context, _start, (grid.depth, grid.path)) as pool:
-        try:
-            while todo or running:
-                for task in _ready(todo, {task.place for task in running.values()}, workers - len(running)):
-                    todo.remove(task)
-                    running[pool.submit(_learn, grid, task, deadline)] = task
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    del running[future]
-                    if future.result():
-                        progress.advance(bar)
-                if time.time() >= deadline:
-                    todo = []
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    progress.remove_task(bar)
-
-
-def _ready(todo: Sequence[Task], busy: set[tuple[str, str, int]], count: int) -> list[Task]:
-    """The next tasks of which no two write to the same place."""
-    found: list[Task] = []
-    for task in todo:
-        if len(found) == count:
-            break
-        if task.place not in busy:
-            busy.add(task.place)
-            found.append(task)
-    return found
-
-
-def results(grid: Grid, stockfish: Stockfish, progress: Progress) -> Cells:
-    """The runs that are done, each start with the moves that Stockfish needs from it."""
-    cells: Cells = {(version, endgame): [] for version in VERSIONS for endgame in ENDGAMES}
-    for endgame in ENDGAMES:
-        begun = [
-            (i, start)
-            for i, start in enumerate(grid.starts(endgame))
-            if any((grid.place(version, endgame, i) / "batch.npz").exists() for version in VERSIONS)
-        ]
-        moves = stockfish_moves([start for _, start in begun], stockfish, progress)
-        for (i, start), alone in zip(begun, moves, strict=True):
-            for version in VERSIONS:
-                batch = grid.batch(version, endgame, i, start, stockfish)
-                if len(batch.solutions):
-                    cells[version, endgame].append((Start(start.state, start.exact, alone), batch))
-    return cells
+def learn_all(job: Job, minutes: float, on: str) -> None:
+    """As many runs as the time allows."""
+    deadline = time.monotonic() + 60 * minutes
+    deque(job.run(on, label="learning against Stockfish (may be interrupted)", shown=True, until=deadline), maxlen=0)
 
 
 def solutions(runs: Sequence[tuple[Start, Batch]]) -> Iterator[tuple[Start, int | None]]:
@@ -208,7 +136,7 @@ def solutions(runs: Sequence[tuple[Start, Batch]]) -> Iterator[tuple[Start, int 
             yield start, int(moves) if moves >= 0 else None
 
 
-def solved_table(cells: Cells, grid: Grid, stockfish: Stockfish, command: str) -> Table:
+def solved_table(cells: Cells, grid: Grid, job: Job, command: str) -> Table:
     rows = []
     for version in VERSIONS:
         row = [version]
@@ -223,8 +151,8 @@ def solved_table(cells: Cells, grid: Grid, stockfish: Stockfish, command: str) -
     done = sum(len(batch.solutions) for runs in cells.values() for _, batch in runs)
     columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
     note = (
-        f"Runs reaching a solution against {stockfish.version} at depth {stockfish.depth}, 95% intervals: {done} of "
-        f"the {len(grid.tasks())} runs of {grid.plan.matches} matches are done so far, and the same command continues. "
+        f"Runs reaching a solution against {job.header['engine']}, 95% intervals: {done} of the {len(job.tasks)} runs "
+        f"of {grid.plan.matches} matches are done so far ({done / len(job.tasks):.1%}); the same command continues. "
         "Starts are random won positions; the paper asks only that no two pieces are neighbours."
     )
     return Table("Table 3.2 against Stockfish itself", columns, rows, command, note)
@@ -275,19 +203,21 @@ def figures(cells: Cells) -> list[Figure]:
     return [endgames_figure(cells, "stockfish"), agents_figure(cells, "stockfish")]
 
 
-def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
+def run(size: Size, seed: int, folder: Path, console: Console, on: str = "processes") -> Result:
     """Learn against Stockfish and make the paper's tables."""
     begin = time.perf_counter()
     plan, minutes = (QUICK, 2.0) if size.name == "quick" else (Plan(), float("inf"))
     command = f"rookery reproduce endgames-stockfish{size.flag} --seed {seed}"
-    grid = Grid(folder, plan, seed)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with Stockfish() as stockfish, bar as progress:
-        for endgame, material in ENDGAMES.items():
-            write_text(folder / f"{material}.fen", "".join(f"{start.state}\n" for start in grid.starts(endgame)))
-        learn_all(grid, minutes, cores(), progress)
-        cells = results(grid, stockfish, progress)
-        tables = [solved_table(cells, grid, stockfish, command), moves_table(cells, command)]
+    grid = Grid(plan, seed)
+    for endgame, material in ENDGAMES.items():
+        write_text(folder / f"{material}.fen", "".join(f"{start.state}\n" for start in grid.starts(endgame)))
+    with Stockfish(grid.depth) as stockfish:
+        job = grid.job(folder, stockfish.label)
+    job.resume()
+    learn_all(job, minutes, on)
+    cells = grid.cells(job)
+    tables = [solved_table(cells, grid, job, command), moves_table(cells, command)]
     title = "Chess endgames: Q-learning against Stockfish"
-    return Result("endgames-stockfish", title, seed, tables, figures(cells), time.perf_counter() - begin)
+    error = next((f"{key}: {error}" for key, error in job.failures.items()), "")
+    seconds = time.perf_counter() - begin
+    return Result("endgames-stockfish", title, seed, tables, figures(cells), seconds, error)

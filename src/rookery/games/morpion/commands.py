@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -15,8 +16,7 @@ from rich.live import Live
 from rich.text import Text
 from tyro.conf import Positional
 
-from rookery._native import Control
-from rookery.cli.base import DEFAULTS, Answer, Commands, Options, progress
+from rookery.cli.base import DEFAULTS, HERE, Answer, Commands, Options, Where, progress, shard_answer
 from rookery.files import write_text
 from rookery.game import Overlay
 from rookery.games.morpion import rules as morpion
@@ -25,6 +25,7 @@ from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion, MorpionS
 from rookery.games.morpion.search import Campaign, CampaignSettings, Method, longest_from
 from rookery.method import filled
 from rookery.registry import method as find_method
+from rookery.scale import parse_shard
 from rookery.search import ALPHA
 
 Variant = Literal["5D", "5T", "4D", "4T"]
@@ -72,6 +73,7 @@ def search(
     threads: int = 0,
     out: Path | None = None,
     resume: bool = False,
+    where: Where = HERE,
     common: Options = DEFAULTS,
 ) -> Answer:
     """Search for a long game, run after run; shows the best grid while it grows.
@@ -90,7 +92,7 @@ def search(
         alpha: How far one adaptation of NRPA goes.
         runs: Number of runs; one if there is no `--time` either.
         time: Seconds after which to stop.
-        threads: Runs at a time; 0 means one for every core.
+        threads: Runs at a time in this process; 0 means one for every core.
         out: JSON file for what was done; the best grid is written beside it as `.psol` and `.svg`.
         resume: Go on with the search that `--out` holds, if it is there.
     """
@@ -100,16 +102,25 @@ def search(
     if runs is None and time is None:
         runs = 1
     campaign = Campaign(CampaignSettings(variant, method, level, common.seed, alpha), out, resume)
+    if where.shard:
+        if runs is None or time is not None:
+            raise ValueError("a shard is a part of a number of runs: name --runs, and no --time")
+        job = campaign.job(runs, parse_shard(where.shard))
+        if resume:
+            job.resume()
+        deque(job.run(where.on, timeout=where.timeout, label=f"{variant} {method}", shown=True), maxlen=0)
+        return shard_answer(job)
     console = progress()
     interrupted = False
     with Live(console=console, refresh_per_second=4, transient=True, vertical_overflow="crop") as live:
         shown = _Shown(campaign)
         try:
-            campaign.go(runs, time, threads, lambda control: live.update(shown.now(control)))
+            campaign.go(runs, time, threads, lambda: live.update(shown.now()), where.on)
         except KeyboardInterrupt:
             interrupted = True
     if campaign.found is None:
-        raise ValueError("the time was too short for a single game")
+        failed = next(iter(campaign.failures.values()), "the time was too short for a single game")
+        raise ValueError(failed)
     if campaign.verdict:
         console.print(Text(campaign.verdict, "bold"))
     state = campaign.state
@@ -124,6 +135,8 @@ def search(
         "upper_bound": UPPER_BOUNDS[variant],
         "interrupted": interrupted,
     }
+    if campaign.failures:
+        data["failed"] = campaign.failures
 
     def show(console: Console) -> None:
         console.print(picture(state))
@@ -138,13 +151,13 @@ class _Shown:
     """What a person sees while a search runs."""
 
     def __init__(self, campaign: Campaign) -> None:
-        self.campaign, self.begin = campaign, monotonic()
+        self.campaign, self.begin, self.before = campaign, monotonic(), campaign.playouts
         self.drawn: tuple[int, Text] = 0, Text()
 
-    def now(self, control: Control) -> Group:
+    def now(self) -> Group:
         if self.campaign.found and self.drawn[0] != self.campaign.found.score:
             self.drawn = self.campaign.found.score, picture(self.campaign.state)
-        rate = control.done / max(monotonic() - self.begin, 1e-9)
+        rate = (self.campaign.playouts - self.before) / max(monotonic() - self.begin, 1e-9)
         # The line comes first: where the terminal is too low, the picture is cut.
         line = Text(f"{self.line()}, {rate:,.0f} playouts/s\n")
         if self.campaign.verdict:

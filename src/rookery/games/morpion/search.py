@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -32,6 +33,9 @@ from rookery.method import check_at_least
 from rookery.progress import cores
 from rookery.registry import load
 from rookery.run import Row, Run, duration, read_metrics
+from rookery.scale import Job, Task, check_on, note
+from rookery.scale.executors import carry_out
+from rookery.scale.jobs import Shard
 from rookery.search import ALPHA, OnBest, SearchRun, nmcs, nrpa
 
 Method = Literal["repair", "exchange", "nrpa", "beam-nrpa", "nmcs"]
@@ -139,6 +143,36 @@ def search_once(
     return runs[0] if runs else None
 
 
+def run_task(settings: CampaignSettings, seed: int, seconds: float | None = None) -> Task:
+    """One run of a campaign as a task, which is cut short after a number of seconds."""
+    arguments = {"settings": asdict(settings), "seed": seed, "seconds": seconds}
+    return Task(str(seed), f"{__name__}:do_run", arguments)
+
+
+def do_run(settings: dict[str, Any], seed: int, seconds: float | None) -> dict[str, Any]:
+    """Do a task of a campaign; notes every better game."""
+    control, best = Control(), list[int]()
+
+    def better(_: int, score: float, actions: list[int]) -> None:
+        nonlocal best
+        best = list(actions)
+        note({"actions": best, "playouts": control.done})
+
+    chosen = CampaignSettings(**settings)
+    clock = threading.Timer(threading.TIMEOUT_MAX if seconds is None else max(0.0, seconds), control.stop)
+    clock.daemon = True
+    clock.start()
+    try:
+        run = search_once(load("morpion", chosen.variant).initial_state(), chosen, seed, control, better)  # type: ignore[arg-type]
+    finally:
+        clock.cancel()
+    cut = run is None or control.stopped
+    figures = {"score": len(best), "playouts": control.done, "cpu_seconds": 0.0}
+    if run is not None and not cut:
+        figures = {"score": int(run.score), "playouts": run.playouts, "cpu_seconds": round(run.cpu_seconds, 6)}
+    return {"seed": seed, "cut": cut, "actions": best, **figures}
+
+
 @dataclass(frozen=True)
 class DoneRun:
     """A run that came to its end."""
@@ -180,6 +214,8 @@ class Campaign:
         self.history: list[tuple[float, int]] = []
         """Seconds of the campaign and score, at every better game."""
         self.playouts, self.seconds = 0, 0.0
+        self.failures: dict[str, str] = {}
+        """Seeds of runs that failed, with their errors."""
         if path is None:
             return
         if path.suffix in (".psol", ".svg"):
@@ -188,6 +224,8 @@ class Campaign:
             if not resume:
                 raise ValueError(f"{path} already holds a search; use --resume to continue it, or another file")
             self._load(path)
+        if resume and path.with_suffix(".jsonl").exists():
+            self._absorb(self.job(0))
 
     @property
     def best(self) -> Best:
@@ -205,13 +243,18 @@ class Campaign:
         runs: int | None = None,
         seconds: float | None = None,
         threads: int = 0,
-        tick: Callable[[Control], None] = lambda control: None,
+        tick: Callable[[], None] = lambda: None,
+        on: str = "here",
     ) -> None:
         """Do a number of further runs, or as many as fit into a number of seconds; the first limit that is met counts.
 
-        `tick` is called about ten times per second, with the playouts of this call in `control.done`. Ctrl-C ends the
-        search, saves, and is raised again. A run cut short is not a done one: it will be made again from its start.
+        `tick` is called about ten times per second. Ctrl-C ends the search, saves, and is raised again. A run cut short
+        is not a done one: it will be made again from its start. `here` means `threads` runs at a time in this process;
+        on another executor of `rookery.scale` every run is a task.
         """
+        if check_on(on) != "here":
+            self._go_elsewhere(on, runs, seconds, tick)
+            return
         threads = threads or cores()
         control, start = Control(), self.game.initial_state()
         begin, before, playouts_before = time.monotonic(), self.seconds, self.playouts
@@ -234,7 +277,7 @@ class Campaign:
                 while not news.empty():
                     self._offer(*news.get())
                 self.save()
-            tick(control)
+            tick()
 
         with ThreadPoolExecutor(threads) as pool:
             under_way: set[Future[DoneRun | None]] = set()
@@ -259,6 +302,68 @@ class Campaign:
                 wait(under_way)
                 look()
                 self.save()
+
+    def _go_elsewhere(self, on: str, runs: int | None, seconds: float | None, tick: Callable[[], None]) -> None:
+        begin, before = time.monotonic(), self.seconds
+        done = {run.seed for run in self.runs}
+        seeds = (seed for seed in range(self.settings.seed, 2**63) if seed not in done)
+        playouts, under_way = self.playouts, dict[str, int]()  # those of runs that are not at their end
+        saved = begin
+
+        def tasks() -> Iterator[Task]:
+            for seed in seeds if runs is None else islice(seeds, runs):
+                left = None if seconds is None else seconds - (time.monotonic() - begin)
+                if left is not None and left <= 0:
+                    return
+                yield run_task(self.settings, seed, left)
+
+        def look(better: bool = False) -> None:
+            nonlocal saved
+            self.seconds = before + time.monotonic() - begin
+            self.playouts = playouts + sum(under_way.values())
+            if better or time.monotonic() - saved > 1:
+                self.save()
+                saved = time.monotonic()
+            tick()
+
+        def hear(key: str, said: dict[str, Any]) -> None:
+            under_way[key] = said["playouts"]
+            if better := self.found is None or len(said["actions"]) > self.found.score:
+                self._offer(int(key), said["actions"])
+            look(better)
+
+        try:
+            for message in carry_out(tasks(), on, count=runs, on_note=hear):
+                if message and message.kind == "row":
+                    hear(message.key, message.data)
+                    playouts += under_way.pop(message.key)
+                    self._add(message.data)
+                elif message:
+                    self.failures[message.key] = message.data
+                look()
+        finally:
+            look(better=True)
+
+    def job(self, runs: int, shard: Shard | None = None) -> Job:
+        """The first runs of the campaign as a job, whose rows lie beside `path`; `resume` takes them from there."""
+        file = None if self.path is None else self.path.with_suffix(".jsonl")
+        tasks = [run_task(self.settings, self.settings.seed + i) for i in range(runs)]
+        return Job({"job": "morpion search", **asdict(self.settings)}, tasks, file=file, shard=shard)
+
+    def _absorb(self, job: Job) -> None:
+        """Take over the runs of a job that was done in shards."""
+        job.resume()
+        done = {run.seed for run in self.runs}
+        for row in job.rows.values():
+            if row["seed"] not in done:
+                self._add(row)
+                self.playouts += row["playouts"]
+                self._offer(row["seed"], row["actions"])
+
+    def _add(self, row: dict[str, Any]) -> None:
+        if not row["cut"]:
+            self.runs.append(DoneRun(row["seed"], row["score"], row["playouts"], row["cpu_seconds"]))
+            self.runs.sort(key=lambda run: run.seed)
 
     def _offer(self, seed: int, actions: list[int]) -> None:
         """Take a game for the best one if it is, and if the referee agrees with every move."""

@@ -60,8 +60,9 @@ KNOWN = {2: "68.4 in 0.08 s", 3: "78.2 in 8.7 s"}
 class Laboratory:
     """Campaigns that are saved under the study's folder and resume where an earlier run of the study stopped."""
 
-    def __init__(self, folder: Path, seed: int, console: Console) -> None:
+    def __init__(self, folder: Path, seed: int, console: Console, on: str = "here") -> None:
         self.folder, self.seed, self.console = folder, seed, console
+        self.on = "here" if on == "processes" else on  # threads of one process use all cores, and start at once
 
     def _campaign(self, purpose: str, variant: str, method: Method, level: int) -> Campaign:
         path = self.folder / f"{purpose}-{variant}-{method}-{level}-seed-{self.seed}.json"
@@ -74,7 +75,7 @@ class Laboratory:
         with self._progress() as bar:
             task = bar.add_task(f"{variant} {method} level {level}", total=runs)
             if left > 0:
-                campaign.go(runs=left, tick=lambda control: bar.update(task, completed=len(campaign.runs)))
+                campaign.go(runs=left, tick=lambda: bar.update(task, completed=len(campaign.runs)), on=self.on)
         return campaign
 
     def seconds(self, variant: str, method: Method, level: int, seconds: float) -> Campaign:
@@ -84,7 +85,7 @@ class Laboratory:
         with self._progress() as bar:
             task = bar.add_task(f"{variant} {method} for {seconds:.0f} s", total=round(seconds))
             if left > 0:
-                campaign.go(seconds=left, tick=lambda control: bar.update(task, completed=round(campaign.seconds)))
+                campaign.go(seconds=left, tick=lambda: bar.update(task, completed=round(campaign.seconds)), on=self.on)
         return campaign
 
     def _progress(self) -> Progress:
@@ -92,12 +93,12 @@ class Laboratory:
         return Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
 
 
-def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
+def run(size: Size, seed: int, folder: Path, console: Console, on: str = "here") -> Result:
     """All tables and figures."""
     begin = time.perf_counter()
     plan = PLANS[size.name]
     command = f"rookery reproduce morpion{size.flag} --seed {seed}"
-    laboratory = Laboratory(folder, seed, console)
+    laboratory = Laboratory(folder, seed, console, on)
     levels = [laboratory.runs("5D", "nrpa", level, runs) for level, runs in plan.runs_by_level.items()]
     small = {variant: laboratory.runs(variant, "nrpa", *plan.small) for variant in ("4D", "4T")}
     timed = {

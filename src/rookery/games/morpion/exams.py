@@ -1,0 +1,8 @@
+"""What players of the game are measured by."""
+
+from rookery.exam import Exam
+
+EXAMS = (
+    Exam("4D", True, "moves", "best", optimum=35, games=20),
+    Exam("5D", False, "moves", "best", optimum=82, games=20),
+)

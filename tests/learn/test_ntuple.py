@@ -1,0 +1,593 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import rookery
+from rookery import _native
+from rookery.exact.solve import solve_game
+from rookery.game import CHANCE, TERMINAL, Game, State
+from rookery.games.tenten import exact
+from rookery.games.tenten.exact import Evaluation, TablePolicy
+from rookery.games.tenten.rules import TenTen
+from rookery.learn import ntuple
+from rookery.learn.methods import NTuple
+from rookery.learn.ntuple import Network, Settings, cell_numbers, default_tuples, parse_tuples
+from rookery.symmetry import Symmetry, of_grid
+from rookery.training import learner, train
+from tests.learn.test_q_learning import after, never_loses
+from tests.tic_tac_toe import TicTacToe
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Fill(Game):
+    """Put a stone on an empty cell: it earns the number of its neighbours. Then chance takes another cell."""
+
+    name = "fill"
+    players = 1
+
+    def __init__(self, rows: int = 2, columns: int = 3) -> None:
+        self.rows, self.columns = rows, columns
+        self.num_actions = rows * columns
+        self.observation_shape = (3, rows, columns)
+
+    def initial_state(self) -> FillState:
+        return FillState(self, [0] * self.num_actions, CHANCE, 0.0)
+
+    def symmetries(self) -> list[Symmetry]:
+        return [Symmetry(cells, cells) for cells in of_grid(self.rows, self.columns)]
+
+
+class FillState(State):
+    def __init__(self, game: Fill, cells: list[int], player: int, reward: float, total: float = 0.0) -> None:
+        self._game, self.board, self.turn, self.reward, self.total = game, cells, player, reward, total
+
+    @property
+    def game(self) -> Fill:
+        return self._game
+
+    def player(self) -> int:
+        return self.turn if 0 in self.board else TERMINAL
+
+    def legal_actions(self) -> list[int]:
+        return [cell for cell, what in enumerate(self.board) if what == 0] if self.player() == 0 else []
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        empty = [cell for cell, what in enumerate(self.board) if what == 0]
+        return [(cell, 1 / len(empty)) for cell in empty] if self.player() == CHANCE else []
+
+    def apply(self, action: int) -> None:
+        row, column = divmod(action, self._game.columns)
+        self.reward = 0.0
+        if self.turn == 0:
+            for r, c in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+                if 0 <= r < self._game.rows and 0 <= c < self._game.columns:
+                    self.reward += self.board[r * self._game.columns + c] == 1
+        self.board = [*self.board[:action], 1 if self.turn == 0 else 2, *self.board[action + 1 :]]
+        self.turn = CHANCE if self.turn == 0 else 0
+        self.total += self.reward
+
+    def clone(self) -> FillState:
+        return FillState(self._game, self.board, self.turn, self.reward, self.total)
+
+    def returns(self) -> list[float]:
+        return [self.total if self.player() == TERMINAL else 0.0]
+
+    def rewards(self) -> list[float]:
+        return [self.reward]
+
+    def key(self) -> bytes:
+        return bytes([*self.board, self.turn == 0])
+
+    def observation(self) -> npt.NDArray[np.float32]:
+        board = np.array(self.board).reshape(self._game.rows, self._game.columns)
+        return np.stack([board == 1, board == 2, np.full_like(board, self.turn == 0)]).astype(np.float32)
+
+    def __str__(self) -> str:
+        return f"{self.board} {self.turn}"
+
+
+class PlainRng:
+    """The random numbers of native/core/rng.hpp."""
+
+    def __init__(self, seed: int, stream: int) -> None:
+        self.words: list[int] = []
+        x, z = self._splitmix(seed)
+        x = z ^ (stream * 0xD1342543DE82EF95 % 2**64)
+        for _ in range(4):
+            x, z = self._splitmix(x)
+            self.words.append(z)
+
+    @staticmethod
+    def _splitmix(x: int) -> tuple[int, int]:
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        z = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        return x, z ^ z >> 31
+
+    def next(self) -> int:
+        def rotl(x: int, n: int) -> int:
+            return (x << n | x >> (64 - n)) % 2**64
+
+        w = self.words
+        result = rotl(w[1] * 5 % 2**64, 7) * 9 % 2**64
+        t = w[1] << 17 & (2**64 - 1)
+        w[2] ^= w[0]
+        w[3] ^= w[1]
+        w[1] ^= w[2]
+        w[0] ^= w[3]
+        w[2] ^= t
+        w[3] = rotl(w[3], 45)
+        return result
+
+    def below(self, n: int) -> int:
+        while True:
+            product = (self.next() >> 32) * n
+            if product % 2**32 >= 2**32 % n:
+                return product >> 32
+
+    def uniform(self) -> float:
+        return (self.next() >> 11) * 2.0**-53
+
+
+def place(network: Network, side: int, tuple_: tuple[int, ...], contents: tuple[int, ...]) -> int:
+    """Where a weight is: tables one after the other, the number on the first cell in the lowest bits."""
+    bits = network.numbers.bits
+    sizes = [2 ** (bits * len(t)) for t in network.tuples]
+    first = sum(sizes) * side + sum(sizes[: network.tuples.index(tuple_)])
+    return first + sum(number << (bits * i) for i, number in enumerate(contents))
+
+
+def weights_of(network: Network) -> npt.NDArray[np.float32]:
+    """All weights, the new ones too."""
+    arrays = network.arrays(everything=False)
+    weights = np.zeros(network.native.weights, np.float32)
+    weights[np.unpackbits(arrays["known"], bitorder="little")[: len(weights)].astype(bool)] = arrays["weights"]
+    return weights
+
+
+class PlainLearner:
+    """The method once more, slowly, beginning with the weights of a network."""
+
+    def __init__(self, network: Network) -> None:
+        self.network, self.game, self.s, self.numbers = network, network.game, network.settings, network.numbers
+        self.images = [list(range(int(np.prod(self.game.observation_shape[1:]))))]
+        if self.s.symmetries:
+            self.images += [list(symmetry.cells) for symmetry in self.game.symmetries()]
+        self.weights = weights_of(network)
+        self.errors, self.sizes = np.zeros_like(self.weights), np.zeros_like(self.weights)
+
+    def cells(self, state: State) -> list[int]:
+        planes = state.observation().reshape(self.game.observation_shape[0], -1)
+        found = []
+        for cell in range(planes.shape[1]):
+            pattern = sum(int(planes[p, cell] != 0) << i for i, p in enumerate(self.numbers.planes))
+            known = pattern in self.numbers.patterns
+            code = self.numbers.patterns.index(pattern) + 1 if known else self.numbers.most
+            found.append(0 if pattern == 0 else min(code, self.numbers.most))
+        return found
+
+    def active(self, state: State, side: int) -> list[int]:
+        """One weight for each tuple and each way it is laid on the grid."""
+        cells = self.cells(state)
+        ways = {(t, tuple(image[cell] for cell in t)): None for image in self.images for t in self.network.tuples}
+        return [place(self.network, side, t, tuple(cells[c] for c in at)) for t, at in ways]
+
+    def value(self, active: list[int]) -> float:
+        return self.s.first_value + float(sum(self.weights[i] for i in active))
+
+    def learn(self, active: list[int], error: float) -> None:
+        for i in set(active):
+            rate = abs(self.errors[i]) / self.sizes[i] if self.s.coherence and self.sizes[i] > 0 else 1.0
+            self.weights[i] += self.s.alpha / len(active) * rate * error
+            self.errors[i] += error
+            self.sizes[i] += abs(error)
+
+    def expected(self, state: State, player: int) -> float:
+        """What a position is worth to its last player, over all outcomes of chance."""
+        total = 0.0
+        for outcome, probability in state.chance_outcomes():
+            next_ = after(state, outcome)
+            total += probability * next_.rewards()[player]
+            if next_.player() == player:
+                total += probability * self.s.discount * max(self.worths(next_)[1])
+        return total
+
+    def worths(self, state: State) -> tuple[list[Any], list[float]]:
+        """The positions after the moves, and what the moves are worth."""
+        player = state.player()
+        nexts: list[Any] = [after(state, action) for action in state.legal_actions()]
+        values = [0.0 if s.player() == TERMINAL else self.value(self.active(s, player)) for s in nexts]
+        return nexts, [s.rewards()[player] + value for s, value in zip(nexts, values, strict=True)]
+
+    def play(self, epsilon: float, rng: PlainRng) -> None:
+        state: Any = self.game.initial_state()
+        trace: list[tuple[list[Any], int]] = []
+
+        def chance() -> list[float]:
+            earned = [0.0] * self.game.players
+            while state.player() == CHANCE:
+                point = rng.uniform()
+                for outcome, probability in state.chance_outcomes():  # noqa: B007, the one that was drawn
+                    point -= probability
+                    if point < 0:
+                        break
+                state.apply(outcome)
+                earned = [a + b for a, b in zip(earned, state.rewards(), strict=True)]
+            return earned
+
+        def teach(target: float) -> None:
+            error = target - self.value(trace[-1][0])
+            for active, side in reversed(trace[-self.s.trace_length if self.s.trace else -1 :]):
+                self.learn(active, error if side == trace[-1][1] else -error)
+                error *= self.s.discount * self.s.trace
+
+        earned, last = chance(), None
+        while state.player() != TERMINAL:
+            player = state.player()
+            nexts, worth = self.worths(state)
+            best, ties = 0, 1
+            for i in range(1, len(worth)):
+                if worth[i] > worth[best]:
+                    best, ties = i, 1
+                elif worth[i] == worth[best]:
+                    ties += 1
+                    if rng.below(ties) == 0:
+                        best = i
+            if last is not None:
+                teach(earned[last] + self.s.discount * (worth[best] if player == last else -worth[best]))
+            chosen = best
+            if epsilon > 0 and rng.uniform() < epsilon:
+                chosen = rng.below(len(worth))
+                if worth[chosen] < worth[best]:
+                    trace.clear()
+            state, last = nexts[chosen], player
+            if state.player() == TERMINAL:
+                return
+            trace.append((self.active(state, player), player))
+            if self.s.every_outcome and state.player() == CHANCE:
+                teach(self.expected(state, player))
+                last = None
+            earned = chance()
+        if last is not None:
+            teach(earned[last])
+
+
+@pytest.mark.parametrize(
+    ("game", "settings"),
+    [
+        (Fill(), Settings(games=20, tuples="0,1; 0,1,3,4", alpha=0.5, coherence=False, discount=0.9)),
+        (Fill(), Settings(games=30, tuples="0,1,2,3,4,5; 1", trace=0.6, trace_length=2, first_value=3.0, epsilon=0.3)),
+        (Fill(), Settings(games=20, tuples="0,2; 1,3,4", every_outcome=True, alpha=0.5)),
+        (Fill(2, 4), Settings(games=8, tuples="0,1,5; 3,7; 1,2", symmetries=True, trace=0.9)),
+        (TicTacToe(), Settings(games=40, tuples="0,1,2,3,4; 4,8", epsilon=0.5, trace=0.7, discount=0.95, alpha=0.8)),
+        (TicTacToe(), Settings(games=40, tuples="0,1,2; 3,4,5; 6,7,8", epsilon=1.0, coherence=False, alpha=0.3)),
+        (Fill(1, 18), Settings(games=3, tuples="0,1,2; 5,17,3", epsilon=0.2)),  # too wide for packed cells
+    ],
+    ids=str,
+)
+def test_native_learning_is_the_plain_one(game: Game, settings: Settings) -> None:
+    """Weights are random at first, so that no two moves are worth the same; so symmetric positions must be rare."""
+    if settings.tuples != "0,1,5; 3,7; 1,2":
+        settings = replace(settings, symmetries=False)
+    network = Network(game, settings)
+    first = np.random.default_rng(3).normal(size=network.native.weights).astype(np.float32)
+    network.restore({"known": np.packbits(first != 0, bitorder="little"), "weights": first})
+    plain = PlainLearner(network)
+    network.learn(0, settings.games // 2, seed=5)
+    network.learn(settings.games // 2, settings.games, seed=5)
+    for number in range(settings.games):
+        share = number / (settings.games - 1)
+        epsilon = settings.epsilon + (settings.last_epsilon - settings.epsilon) * share
+        plain.play(epsilon, PlainRng(5, number))
+    learned = weights_of(network)
+    assert np.sum(learned != first) > 15
+    assert np.allclose(learned, plain.weights, rtol=1e-4, atol=1e-5)
+
+
+def test_one_step_by_hand() -> None:
+    """Two moves on 2x2, without symmetries: the first position after a move is drawn towards what comes next."""
+    game = Fill(2, 2)
+    settings = Settings(games=1, tuples="0,1; 2,3", symmetries=False, alpha=0.5, coherence=False)
+    network = Network(game, settings)
+    start = game.initial_state()
+    start.board, start.turn = [1, 2, 0, 0], 0  # any move; chance takes the last cell; the game is over
+    type(network._first).ntuple_learn(
+        [_native.PyState(start)], network.native, network._view, settings.native(), 0, 1, 1, 0, 1, 0.0
+    )
+    # The position after the move was worth 0 and chance earns nothing: nothing is learned.
+    assert not network.arrays()["weights"].any()
+
+    start.board, start.turn = [0, 0, 0, 0], 0
+    type(network._first).ntuple_learn(
+        [_native.PyState(start)], network.native, network._view, settings.native(), 0, 1, 1, 0, 1, 0.0
+    )
+    # A move on an empty board earns nothing. Chance takes a cell; two are left. If one of them is a neighbour of the
+    # first stone the best move earns 1, and so it always does: the two weights of the position get half of it together.
+    weights = network.arrays()["weights"]
+    assert weights.tolist() == pytest.approx([0.25, 0.25])
+
+
+def test_the_step_goes_down_the_gradient() -> None:
+    """The change of every weight is alpha / weights times the error times the derivative of the value."""
+    game = Fill(2, 2)
+    settings = Settings(games=200, tuples="0,1; 0,2; 1,2,3", alpha=0.2)
+    network = Network(game, settings)
+    network.learn(0, 200, seed=1)
+    state = game.initial_state()
+    state.apply(0)
+    cells = network.cells(state).ravel()
+    active = network.native.find(cells, 0)
+    value = network.native.value(cells, 0)
+    assert len(active) == network.native.lookups == 8 + 8 + 8  # every tuple is laid on the grid in eight ways
+    weights = weights_of(network)
+    assert value == pytest.approx(weights[active].sum(), abs=1e-5)
+    step = 1e-2
+    for place in set(active):
+        moved = weights.copy()
+        moved[place] += step
+        arrays = {"known": np.packbits(moved != 0, bitorder="little"), "weights": moved[moved != 0]}
+        network.restore(arrays)
+        slope = (network.native.value(cells, 0) - value) / step
+        assert slope == pytest.approx(active.count(place), abs=1e-2)
+
+
+def test_numbers_on_cells() -> None:
+    numbers = cell_numbers(Fill())
+    assert (numbers.planes, numbers.patterns) == ((0, 1), (1, 2))  # whose turn it is does not tell cells apart
+    state = Fill().initial_state()
+    state.apply(4)
+    state.apply(0)
+    assert Network(Fill(), Settings()).cells(state).tolist() == [[1, 0, 0], [0, 2, 0]]
+    game = rookery.load("tenten", "4x4-seven")
+    board = game.parse_state("##../..../..../...# 1x1")
+    assert Network(game, Settings(most_cell=1)).cells(board).sum() == 3
+    checkers = cell_numbers(rookery.load("checkers"))
+    assert 4 <= checkers.most <= 7
+
+
+def test_default_tuples() -> None:
+    identity: list[Sequence[int]] = [range(16)]
+    game = Fill(4, 4)
+    square = [*identity, *of_grid(4, 4)]
+    assert default_tuples(game, 1, identity) == (tuple(range(16)),)
+    assert default_tuples(game, 4, square) == (
+        (0, 1, 2, 4, 5, 6), (1, 2, 5, 6, 9, 10), (0, 1, 2, 3), (0, 5, 10, 15), (1, 5, 9, 13)
+    )  # fmt: skip
+    many = default_tuples(game, 4, identity)
+    assert {len(cells) for cells in many} <= {3, 4, 5}
+    assert sum(16 ** len(cells) for cells in many) <= ntuple.WEIGHTS
+    assert set(range(16)) == {cell for cells in many for cell in cells}
+
+
+def test_tuples_as_text() -> None:
+    assert parse_tuples("0,1;3 , 2", 2, 2) == ((0, 1), (2, 3))
+    assert [len(cells) for cells in parse_tuples("8x6", 4, 4)] == [6] * 8
+    for text, rows, words in (
+        ("4x6", 3, "for a grid of 4x4"), ("a", 4, "not 'a'"), ("0,16", 4, "from 0 to 15"), ("0;;1", 4, "not '0;;1'"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            Network(Fill(rows, 4), Settings(tuples=text))
+
+
+def test_what_does_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="alpha must be from 0 to 1"):
+        Settings(alpha=2)
+    with pytest.raises(ValueError, match=r"4,294,967,296 weights, which take 51.5 GB, and .* GB are free"):
+        Network(Fill(4, 4), Settings(tuples="0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"))
+    flat = Fill(1, 4)
+    flat.observation_shape = (4,)
+    with pytest.raises(ValueError, match="ntuple does not fit fill: it needs a board of rows and columns"):
+        learner(flat, "ntuple")
+
+
+def test_images_are_worth_the_same() -> None:
+    game = Fill(3, 4)
+    network = Network(game, Settings(games=200, tuples="0,1,2; 0,1,4,5; 5,6"))
+    network.learn(0, 200, seed=2)
+    cells = np.random.default_rng(0).integers(0, 3, 12).astype(np.uint8)
+    for image in of_grid(3, 4):
+        turned = np.empty_like(cells)
+        turned[list(image)] = cells
+        assert network.native.value(turned, 0) == pytest.approx(network.native.value(cells, 0), rel=1e-4)
+    alone = Network(game, Settings(tuples="0,1,2", symmetries=False))
+    assert (alone.native.lookups, network.native.lookups) == (1, 4 + 4 + 4)
+
+
+def test_looking_ahead_is_what_it_says() -> None:
+    game = Fill()
+    network = Network(game, Settings(games=300, tuples="0,1,2; 0,1,3,4", discount=0.9))
+    network.learn(0, 300, seed=3)
+
+    def best(state: State, depth: int) -> dict[int, float]:
+        if depth == 0:
+            return network.values(state)
+        values = {}
+        for action in state.legal_actions():
+            next_ = after(state, action)
+            values[action] = next_.rewards()[0]
+            for outcome, probability in next_.chance_outcomes():
+                then = after(next_, outcome)
+                if then.player() != TERMINAL:
+                    values[action] += 0.9 * probability * max(best(then, depth - 1).values())
+        return values
+
+    state = after(game.initial_state(), 2)
+    for depth in (0, 1, 2):
+        assert network.values(state, depth) == pytest.approx(best(state, depth), rel=1e-4)
+
+
+def test_tic_tac_toe_is_never_lost(tmp_path: Path) -> None:
+    game = TicTacToe()
+    run = train(game, "ntuple", out=tmp_path / "run", games=30_000, threads=2)
+    agent = run.agent()
+    assert never_loses(game, agent, 0)
+    assert never_loses(game, agent, 1)
+    ends = [sum(row[name] for name in ("first_won", "drawn", "second_won")) for row in run.metrics]
+    assert run.metrics[-1]["games"] == 30_000 == sum(ends)
+    assert run.agent(depth=2).values(game.initial_state())
+
+
+def test_nim_is_won_where_it_can_be() -> None:
+    game = rookery.load(str(EXAMPLES / "nim.py"))
+    network = Network(game, Settings(games=60_000, epsilon=1.0, last_epsilon=0.1))
+    network.learn(0, 60_000, seed=1)
+    kept = total = 0
+    for heaps in np.ndindex(4, 5, 6):
+        for side in ("first", "second"):
+            state = game.parse_state(" ".join(map(str, [*heaps, side])))
+            if state.player() == TERMINAL or not np.bitwise_xor.reduce(heaps):
+                continue
+            values = network.values(state)
+            best = after(state, max(values, key=lambda action: values[action]))
+            total += 1
+            kept += np.bitwise_xor.reduce([int(heap) for heap in str(best).split()[:3]]) == 0
+    assert total > 150
+    assert kept == total
+
+
+def positions(game: Game, count: int) -> Iterator[State]:
+    rng = random.Random(7)
+    while count:
+        state: Any = game.initial_state()
+        for _ in range(rng.randrange(8)):
+            if state.player() != TERMINAL:
+                state.apply(rng.choice(state.legal_actions()))
+        if state.player() != TERMINAL:
+            count -= 1
+            yield state
+
+
+def test_connect_four_keeps_the_value() -> None:
+    game = rookery.load(str(EXAMPLES / "connect_four.py"), rows=3, columns=4)
+    network = Network(game, Settings(games=20_000, epsilon=1.0, last_epsilon=0.1))
+    network.learn(0, 20_000, seed=1)
+    solved = solve_game(game.initial_state())
+    kept = 0
+    for state in positions(game, 300):
+        values = network.values(state)
+        best = after(state, max(values, key=lambda action: values[action]))
+        worth = best.returns()[state.player()] if best.player() == TERMINAL else -solved.value(best)
+        kept += worth == solved.value(state)
+    assert kept >= 285
+
+
+def test_a_player_alone_with_chance() -> None:
+    """1010! on 3x3, beside its exact solution."""
+    game = rookery.load("tenten", "3x3-seven")
+    network = Network(game, replace(ntuple.default_settings(game), games=10_000, every_outcome=True))
+    network.learn(0, 10_000, seed=1)
+    best = solve_game(game.initial_state()).value(game.initial_state())
+    assert 0.95 * best < network.play(4000, seed=9).mean < 1.1 * best
+
+
+def exact_policy(game: TenTen, network: Network) -> Evaluation:
+    """What greedy play by a network for 1010! with one piece per round is worth, exactly."""
+    size = game.rows * game.columns
+    values: dict[int, float] = {}
+    table = np.empty(1 << size)
+    lines = [sum(1 << (row * game.columns + column) for column in range(game.columns)) for row in range(game.rows)]
+    lines += [sum(1 << (row * game.columns + column) for row in range(game.rows)) for column in range(game.columns)]
+    for raw in range(1 << size):
+        full = [line for line in lines if raw & line == line]
+        board = raw
+        for line in full:
+            board &= ~line
+        if board not in values:
+            cells = np.array([board >> i & 1 for i in range(size)], np.uint8)
+            values[board] = network.native.value(cells, 0)
+        table[raw] = values[board] + 5 * len(full) * (len(full) + 1)
+    return TablePolicy(game, [table]).evaluate()
+
+
+def seven(moves: int, game: TenTen) -> Network:
+    settings = Settings(
+        games=10**9, every_outcome=True, first_value=5000.0, discount=0.999, epsilon=0.05, last_epsilon=0.05
+    )
+    network = Network(game, settings)
+    done = games = 0
+    while done < moves:
+        played = network.learn(games, games + 20, seed=1)
+        games, done = games + played.games, done + played.moves
+    return network
+
+
+def test_small_boards_are_played_almost_perfectly() -> None:
+    game = TenTen(3, 3, "seven")
+    assert exact_policy(game, seven(100_000, game)).mean_rounds > 0.98 * exact.solve(game).mean_rounds
+
+
+@pytest.mark.slow
+def test_4x4_is_played_almost_perfectly() -> None:
+    """27,601 rounds are the most that are possible."""
+    game = TenTen(4, 4, "seven")
+    assert exact_policy(game, seven(20_000_000, game)).mean_rounds > 0.99 * 27_601
+
+
+def test_training_in_parts_is_training_at_once(tmp_path: Path) -> None:
+    game = TicTacToe()
+    whole = train(game, "ntuple", out=tmp_path / "whole", games=2000, seed=4)
+    stop = iter([False] * 30 + [True])
+
+    def interrupt(row: object) -> None:
+        if next(stop):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ntuple, "CHECKPOINT_SECONDS", 0.0)
+        with pytest.raises(KeyboardInterrupt):
+            train(game, "ntuple", out=tmp_path / "parts", games=2000, seed=4, on_row=interrupt)
+    assert (tmp_path / "parts" / "checkpoint.npz").exists()
+    resumed = train(game, "ntuple", out=tmp_path / "parts", games=2000, seed=4, resume=True)
+    assert resumed.metrics[-1]["games"] == 2000
+    one, other = (ntuple.load(game, run.folder / "model.npz").arrays() for run in (whole, resumed))
+    for name, array in one.items():
+        assert np.array_equal(array, other[name]), name
+
+
+def test_minutes_end_a_training(tmp_path: Path) -> None:
+    run = train(Fill(), "ntuple", out=tmp_path / "run", games=10**9, minutes=0.002)
+    last = run.metrics[-1]
+    assert last["progress"] == 1
+    assert 0 < last["games"] < 10**6
+    assert last["megabytes"] < 1
+
+
+def test_a_game_may_have_a_special_form(tmp_path: Path) -> None:
+    """1010! has its own ntuple; the generic one is trained by naming the method itself."""
+    game = rookery.load("tenten", "3x3-seven")
+    run = train(game, NTuple(), out=tmp_path / "run", settings=Settings(games=500))
+    agent = NTuple().agent(game, NTuple.Options(), run.folder / "model.npz")
+    state = game.random_start(random.Random(1))
+    assert set(agent.values(state)) == set(state.legal_actions())
+    with pytest.raises(ValueError, match="tenten ntuple"):
+        run.agent()
+
+
+def test_damaged_networks_are_refused(tmp_path: Path) -> None:
+    game = TicTacToe()
+    network = Network(game, Settings(tuples="0,1,2"))
+    network.learn(0, 20, seed=1)
+    path = tmp_path / "model.npz"
+    network.save(path, "tic-tac-toe ntuple")
+    assert ntuple.load(game, path).arrays()["weights"].size > 3
+    good = network.arrays(everything=False)
+    for bad in (
+        {"known": good["known"][:-1], "weights": good["weights"]},
+        {"known": good["known"], "weights": good["weights"][:-1]},
+        {"known": np.full_like(good["known"], 255), "weights": good["weights"]},
+    ):
+        with pytest.raises(ValueError, match="another network"):
+            network.restore(bad)
+    with pytest.raises(ValueError, match="not 'fill ntuple'"):
+        ntuple.load(Fill(), path)
+    with pytest.raises(ValueError, match="there is no file"):
+        ntuple.load(game, tmp_path / "nothing.npz")

@@ -1,0 +1,182 @@
+"""Sweeps over the settings of a method."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery import registry
+from rookery.game import Game
+from rookery.method import Method
+from rookery.registry import load, method
+from rookery.run import Row, Run
+from rookery.scale import sweep as sweeping
+from rookery.scale.sweep import dimension, sweep
+from rookery.statistics import median_interval
+from tests.commands import answer, check_refusal
+
+QUICK: dict[str, Any] = {"variant": "3x3-three", "updates": 2, "turns": 2, "max_rounds": 200}
+WORDS = ["tenten", "lspi", "--variant", "3x3-three", "--updates", "2", "--turns", "2", "--max-rounds", "200"]
+
+
+def test_a_grid_with_seeds_is_the_same_everywhere_and_resumes(tmp_path: Path) -> None:
+    over = {"discount": [0.5, 0.9], "reward": "1,2"}
+    here = sweep("tenten", "lspi", over, seeds=2, out=tmp_path / "here", **QUICK)
+    assert [trial.settings for trial in here.trials] == [
+        {"discount": discount, "reward": reward} for discount in (0.5, 0.9) for reward in (1, 2)
+    ]
+    assert all(len(trial.values) == 2 for trial in here.trials)
+    best = max(here.trials, key=lambda trial: trial.median or 0)
+    assert here.best.median == best.median
+    apart = sweep("tenten", "lspi", over, seeds=2, out=tmp_path / "apart", on="processes:2", **QUICK)
+    assert apart.trials == here.trials
+    rows = (tmp_path / "apart" / "trials.jsonl").read_text().splitlines()
+    (tmp_path / "apart" / "trials.jsonl").write_text("\n".join(rows[:4]) + "\n")
+    again = sweep("tenten", "lspi", over, seeds=2, out=tmp_path / "apart", resume=True, **QUICK)
+    assert again.trials == here.trials
+    assert "<svg" in here._repr_html_()
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "sweep")
+    words = [
+        "sweep",
+        *WORDS,
+        "--over",
+        "discount=0.5..0.99:log",
+        "--over",
+        "reward=1,2",
+        "--trials",
+        "3",
+        "--on",
+        "here",
+    ]
+    data = answer(capsys, *words, "--out", out)
+    assert len(data["trials"]) == 3
+    assert all(0.5 <= trial["settings"]["discount"] <= 0.99 for trial in data["trials"])
+    assert {"index.html", "sweep.svg", "sweep-1.csv", "trials.jsonl"} <= {path.name for path in Path(out).iterdir()}
+    train = [*shlex.split(data["command"])[1:], "--out", str(tmp_path / "best")]
+    trained = answer(capsys, *train)
+    assert trained["settings"]["discount"] == data["best"]["discount"]
+    assert trained["metrics"]["mean_rounds"] == data["trials"][0]["median"]
+    check_refusal(capsys, [*words, "--out", out], "already holds trials.jsonl")
+    for part in ("1/2", "2/2"):
+        answer(capsys, *words, "--out", str(tmp_path / "parts"), "--shard", part)
+    answer(capsys, "merge", str(tmp_path / "parts"))
+    merged = answer(capsys, *words, "--out", str(tmp_path / "parts"), "--resume")
+    assert merged["trials"] == data["trials"]
+
+
+def test_seeds_of_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = answer(
+        capsys, "train", *WORDS, "--seeds", "3", "--seed", "4", "--on", "here", "--out", str(tmp_path / "runs")
+    )
+    (trial,) = data["trials"]
+    assert len(trial["values"]) == 3
+    alone = answer(capsys, "train", *WORDS, "--seed", "5", "--out", str(tmp_path / "alone"))
+    assert trial["values"]["1"] == alone["metrics"]["mean_rounds"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    size: int = 1
+    """Two is one too many."""
+
+
+def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
+    if settings.size == 2:
+        raise RuntimeError("two is too many")
+    run.add({"size": settings.size, "progress": 1.0})
+    yield run.rows[-1]
+
+
+class Flaky(Method):
+    """Fails with some settings."""
+
+    name, kind, module, headline = "flaky", "learn", __name__, "size"
+
+
+def test_a_broken_trial_is_a_row_with_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_METHODS", {})
+    registry.register(Flaky)
+    found = sweep("tenten", "flaky", {"size": "1,2,3"}, out=tmp_path)
+    assert [trial.median for trial in found.trials] == [1, None, 3]
+    assert found.trials[1].error == "RuntimeError: two is too many"
+    assert found.best.settings == {"size": 3}
+    assert found.rows()[-1][-1] == "RuntimeError: two is too many"
+
+
+def test_judged_by_games_and_by_nested_figures(tmp_path: Path) -> None:
+    found = sweep(
+        "checkers", "q-learning", {"games": [50]}, against="random", match_games=4, out=tmp_path / "a", on="here"
+    )
+    assert found.metric == "score"
+    assert 0 <= (found.best.median or -1) <= 1
+    with pytest.raises(ValueError, match="reports no number 'nonsense'"):
+        _ = sweep("tenten", "lspi", {"discount": [0.5]}, metric="nonsense", out=tmp_path / "b", **QUICK).best
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--over", "discount=0.9..0.5"], "must rise"),
+        (["--over", "discount=0..0.5:log"], "must rise and above 0"),
+        (["--over", "discount=0.5..0.9:cubic"], "LOW..HIGH:log"),
+        (["--over", "discount=a,b"], "must be a number"),
+        (["--over", "discount=0.5,0.5"], "different from each other"),
+        (["--over", "discount"], "NAME=VALUES"),
+        (["--over", "discount=0.5", "--over", "discount=0.6"], "each name once"),
+        ([], "at least one setting"),
+        (["--over", "discount=0.5..0.9", "--sampler", "grid"], "a grid needs lists"),
+        (["--over", "discount=0.5..0.9", "--trials", "0"], "the number of trials must be from 1"),
+        (["--over", "discount=0.5", "--prune", "--sampler", "random"], "only the samplers of Optuna prune"),
+        (["--over", "discount=0.5", "--against", "nobody"], "unknown agent 'nobody'"),
+    ],
+)
+def test_bad_sweeps(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check_refusal(capsys, ["sweep", *WORDS, *words, "--on", "here"], sentence)
+
+
+def test_ranges() -> None:
+    lspi = method("lspi", load("tenten"))
+    whole = dimension("turns", "1..1000:log", lspi, lspi.Settings())
+    drawn = [whole.draw(random.Random(seed)) for seed in range(300)]
+    assert all(isinstance(value, int) and 1 <= value <= 1000 for value in drawn)
+    assert 80 < sum(value < 32 for value in drawn) < 220  # half of the logarithm
+    assert median_interval([5.0]) == (5.0, 5.0)
+    assert median_interval(list(range(6))) == (0, 5)  # covers with 1 - 2/64 = 96.9%
+    assert median_interval(list(range(9))) == (1, 7)  # 1 - 2 * 10 / 512 = 96.1%
+
+
+def test_optuna_is_asked_for_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+    words = ["sweep", *WORDS, "--over", "discount=0.5..0.9", "--sampler", "tpe"]
+    check_refusal(capsys, words, "Optuna is not installed: pip install 'rookery[sweep]'")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_optuna_samples_prunes_and_survives_a_kill(tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    given: dict[str, Any] = {**QUICK, "sampler": "tpe", "prune": True, "seeds": 2, "out": tmp_path, "updates": 4}
+    over = {"discount": "0.5..0.99", "reward": "1,2"}
+    found = sweep("tenten", "lspi", over, trials=6, **given)
+    assert len(found.trials) == 6
+    assert all(trial.pruned or len(trial.values) == 2 for trial in found.trials)
+    study = sweeping._study(str(tmp_path / "optuna.log"))
+    assert [trial.params["discount"] for trial in study.trials] == [t.settings["discount"] for t in found.trials]
+    study.ask()  # a trial that a kill left behind
+    rows = (tmp_path / "trials.jsonl").read_text().splitlines()
+    (tmp_path / "trials.jsonl").write_text("\n".join(rows[:-2]) + "\n")
+    again = sweep("tenten", "lspi", over, trials=6, resume=True, on="processes:2", **given)
+    assert len(again.trials) == 6
+    assert [trial.state.name for trial in sweeping._study(str(tmp_path / "optuna.log")).trials].count("FAIL") == 1
+    assert json.loads(rows[0])["sampler"] == "tpe"
