@@ -25,7 +25,9 @@ public:
         return {text_.data() + begin, static_cast<std::size_t>(ends_[i] - begin)};
     }
 
-    std::uint32_t find(std::string_view key) const { return slots_.empty() ? kNone : slots_[slot(key, hash(key))].number; }
+    std::uint32_t find(std::string_view key) const {
+        return slots_.empty() ? kNone : slots_[slot(key, hash(key))].number;
+    }
 
     // Has the memory fetched that `find` will look at first.
     void prefetch(std::string_view key) const {
@@ -46,7 +48,7 @@ public:
     }
 
 private:
-    // The number of a key, and a part of its hash: a key that is another one is mostly told by that, without a look at it.
+    // The number of a key, and a part of its hash: mostly that tells another key, without a look at it.
     struct Slot {
         std::uint32_t number = kNone, tag = 0;
     };

@@ -2,7 +2,7 @@
 //
 // A game is played by the table against itself, or alone, with some random moves. Then its moves are walked through from
 // the last to the first, and each is drawn towards what it earned and what is best after it. `Backup` says what that is.
-// After a game, some of the known positions may be replayed: every move is tried there and learned from in the same way.
+// After a game, some of the known positions may be replayed: every move is tried there and learned from likewise.
 // `src/rookery/learn/q_learning.py` says what the settings mean.
 #pragma once
 
@@ -155,8 +155,8 @@ class QLearner {
 public:
     QLearner(Table& table, const QSettings& settings) : table_(table), settings_(settings) {}
 
-    // Plays and learns from games first .. end-1 of `games`, which begin in the given starts in turn. Game i has the random
-    // stream (seed, i), so that training in parts is the same as training at once. `control.done` counts games.
+    // Plays and learns from games first .. end-1 of `games`, which begin in the given starts in turn. Game i has the
+    // random stream (seed, i), so that training in parts is the same as training at once. `control.done` counts games.
     //
     // A way in the table begins with the number of a start. `numbers` are those of the starts, -1 for one that has none
     // yet: it gets the next one if a new position is met from it. `roots` are the starts by number, for replay.
@@ -289,8 +289,8 @@ private:
         }
     }
 
-    // Tries every move of a known position; positions it leads to are known from then on. Known positions take turns from
-    // the last one met to the first, so that within a game what comes after a position is replayed before it.
+    // Tries every move of a known position; positions it leads to are known from then on. Known positions take turns
+    // from the last one met to the first, so that within a game what comes after a position is replayed before it.
     void replay(std::span<const S* const> roots, std::int64_t turn, Rng& rng) {
         const std::size_t row = table_.size() - 1 - static_cast<std::size_t>(turn) % table_.size();
         way_.clear();
