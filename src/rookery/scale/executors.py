@@ -252,7 +252,7 @@ class Processes:
                     self._stillborn += 1
                     if self._stillborn > 2:
                         raise ValueError(
-                            "worker processes end as soon as they start; a script must do its own work below "
+                            "worker processes end as soon as they start; a script must be a file that does its work below "
                             "`if __name__ == '__main__':`"
                         ) from None
                 if number is not None:
