@@ -66,9 +66,8 @@ def test_runs_of_a_sweep_are_tracked(tmp_path: Path, monkeypatch: pytest.MonkeyP
         yield lambda step, row: seen.append(run.folder.name)
 
     monkeypatch.setitem(tracking.TRACKERS, "mine", tracker)
-    rk.sweep(
-        "tenten", "lspi", {"discount": [0.5, 0.9]}, variant="3x3-three", updates=2, out=tmp_path, track=["mine"], **QUICK
-    )  # fmt: skip
+    given = {"variant": "3x3-three", "updates": 2, "out": tmp_path, "track": ["mine"], **QUICK}
+    rk.sweep("tenten", "lspi", {"discount": [0.5, 0.9]}, **given)
     assert seen == ["0-0", "0-0", "1-0", "1-0"]
 
 
