@@ -529,7 +529,7 @@ def test_small_boards_are_played_perfectly() -> None:
     assert learned(game, 100_000, 1000.0).mean_score == pytest.approx(best, rel=1e-3)
 
 
-@pytest.mark.parametrize(("variant", "games"), [("2x2", 2000), ("2x3", 10_000)])
+@pytest.mark.parametrize(("variant", "games"), [("2x2", 2000), ("2x3", 40_000)])
 def test_sliding_tiles_beside_the_exact_solution(variant: str, games: int) -> None:
     game = rookery.load("2048", variant)
     network = Network(game, replace(ntuple.default_settings(game), games=games, every_outcome=True, coherence=False))
