@@ -25,7 +25,8 @@ public:
     // A position of a layer: the exponents of its first eight cells, scattered by a multiplication that can be undone,
     // so that keys are spread evenly and lie near their place in a sorted list.
     using Key = std::uint32_t;
-    static constexpr std::int64_t kPositionBytes = sizeof(Key) + sizeof(double);
+    // What solving takes; the keys are there twice while the layers are put together.
+    static constexpr std::int64_t kPositionBytes = 2 * sizeof(Key) + sizeof(double);
 
     // How many positions there are.
     struct Counts {
