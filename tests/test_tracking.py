@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import sys
 import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rookery as rk
+from rookery import tracking
 from rookery.report import runs as report
 from rookery.run import Run
 from tests.commands import answer, check_refusal
@@ -53,6 +56,19 @@ def test_every_row_reaches_the_trackers(tmp_path: Path, monkeypatch: pytest.Monk
     run = trained(tmp_path / "b", track=["mlflow"])
     steps = [(i, {name: float(value) for name, value in row.items()}) for i, row in enumerate(run.metrics, 1)]
     assert said == ["rookery", 3, *steps, "end"]
+
+
+def test_runs_of_a_sweep_are_tracked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    @contextmanager
+    def tracker(run: Run) -> Iterator[Callable[[int, dict[str, float]], None]]:
+        yield lambda step, row: seen.append(run.folder.name)
+
+    monkeypatch.setitem(tracking.TRACKERS, "mine", tracker)
+    given = {"variant": "3x3-three", "updates": 2, "out": tmp_path, "track": ["mine"], **QUICK}
+    rk.sweep("tenten", "lspi", {"discount": [0.5, 0.9]}, **given)
+    assert seen == ["0-0", "0-0", "1-0", "1-0"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -45,7 +45,7 @@ def examine(game: Game, exam: Exam, agent: Agent, opponent: Agent | None, games:
         rng = random.Random(f"{seed}/{number}")
         state = game.random_start(rng) if exam.starts == "random" else game.initial_state()
         play_chance(state, rng)
-        side = exam.sides[number % len(exam.sides)]
+        side = 0 if game.players == 1 else exam.sides[number % len(exam.sides)]
         earned = 0.0
         for _ in range(exam.moves):
             if state.player() == TERMINAL:

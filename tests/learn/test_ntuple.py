@@ -14,7 +14,6 @@ import rookery
 from rookery import _native
 from rookery.exact.solve import solve_game
 from rookery.game import CHANCE, TERMINAL, Game, State
-from rookery.games.tenten import exact
 from rookery.games.tenten.exact import Evaluation, TablePolicy
 from rookery.games.tenten.rules import TenTen
 from rookery.learn import ntuple
@@ -267,16 +266,15 @@ class PlainLearner:
         (Fill(), Settings(games=20, tuples="0,1; 0,1,3,4", alpha=0.5, coherence=False, discount=0.9)),
         (Fill(), Settings(games=30, tuples="0,1,2,3,4,5; 1", trace=0.6, trace_length=2, first_value=3.0, epsilon=0.3)),
         (Fill(), Settings(games=20, tuples="0,2; 1,3,4", every_outcome=True, alpha=0.5)),
-        (Fill(2, 4), Settings(games=8, tuples="0,1,5; 3,7; 1,2", symmetries=True, trace=0.9)),
+        (Fill(2, 4), Settings(games=8, tuples="0,1,5; 3,7; 1,2", trace=0.5)),
         (TicTacToe(), Settings(games=40, tuples="0,1,2,3,4; 4,8", epsilon=0.5, trace=0.7, discount=0.95, alpha=0.8)),
         (TicTacToe(), Settings(games=40, tuples="0,1,2; 3,4,5; 6,7,8", epsilon=1.0, coherence=False, alpha=0.3)),
         (Fill(1, 18), Settings(games=3, tuples="0,1,2; 5,17,3", epsilon=0.2)),  # too wide for packed cells
     ],
-    ids=str,
 )
 def test_native_learning_is_the_plain_one(game: Game, settings: Settings) -> None:
     """Weights are random at first, so that no two moves are worth the same; so symmetric positions must be rare."""
-    if settings.tuples != "0,1,5; 3,7; 1,2":
+    if game != Fill(2, 4):
         settings = replace(settings, symmetries=False)
     network = Network(game, settings)
     first = np.random.default_rng(3).normal(size=network.native.weights).astype(np.float32)
@@ -289,7 +287,7 @@ def test_native_learning_is_the_plain_one(game: Game, settings: Settings) -> Non
         epsilon = settings.epsilon + (settings.last_epsilon - settings.epsilon) * share
         plain.play(epsilon, PlainRng(5, number))
     learned = weights_of(network)
-    assert np.sum(learned != first) > 15
+    assert np.sum(learned != first) >= 8
     assert np.allclose(learned, plain.weights, rtol=1e-4, atol=1e-5)
 
 
@@ -381,8 +379,11 @@ def test_tuples_as_text() -> None:
 def test_what_does_not_fit(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="alpha must be from 0 to 1"):
         Settings(alpha=2)
+    everything = ",".join(map(str, range(16)))
     with pytest.raises(ValueError, match=r"4,294,967,296 weights, which take 51.5 GB, and .* GB are free"):
-        Network(Fill(4, 4), Settings(tuples="0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"))
+        Network(Fill(4, 4), Settings(tuples=everything, table_bits=32))
+    with pytest.raises(ValueError, match="table_bits must be at most 32"):
+        Settings(table_bits=33)
     flat = Fill(1, 4)
     flat.observation_shape = (4,)
     with pytest.raises(ValueError, match="ntuple does not fit fill: it needs a board of rows and columns"):
@@ -399,7 +400,7 @@ def test_images_are_worth_the_same() -> None:
         turned[list(image)] = cells
         assert network.native.value(turned, 0) == pytest.approx(network.native.value(cells, 0), rel=1e-4)
     alone = Network(game, Settings(tuples="0,1,2", symmetries=False))
-    assert (alone.native.lookups, network.native.lookups) == (1, 4 + 4 + 4)
+    assert (alone.native.lookups, network.native.lookups) == (1, 4 + 4 + 2)  # half a turn changes nothing on 5,6
 
 
 def test_looking_ahead_is_what_it_says() -> None:
@@ -485,8 +486,9 @@ def test_a_player_alone_with_chance() -> None:
     game = rookery.load("tenten", "3x3-seven")
     network = Network(game, replace(ntuple.default_settings(game), games=10_000, every_outcome=True))
     network.learn(0, 10_000, seed=1)
+    played = network.play(4000, seed=9)
     best = solve_game(game.initial_state()).value(game.initial_state())
-    assert 0.95 * best < network.play(4000, seed=9).mean < 1.1 * best
+    assert played.mean == pytest.approx(best, abs=4 * played.error)
 
 
 def exact_policy(game: TenTen, network: Network) -> Evaluation:
@@ -508,28 +510,40 @@ def exact_policy(game: TenTen, network: Network) -> Evaluation:
     return TablePolicy(game, [table]).evaluate()
 
 
-def seven(moves: int, game: TenTen) -> Network:
+def learned(game: TenTen, moves: int, first_value: float) -> Evaluation:
+    """Greedy play after some moves of training."""
     settings = Settings(
-        games=10**9, every_outcome=True, first_value=5000.0, discount=0.999, epsilon=0.05, last_epsilon=0.05
+        games=10**9, every_outcome=True, coherence=False, first_value=first_value, epsilon=0.3, last_epsilon=0.3
     )
     network = Network(game, settings)
     done = games = 0
     while done < moves:
         played = network.learn(games, games + 20, seed=1)
         games, done = games + played.games, done + played.moves
-    return network
+    return exact_policy(game, network)
 
 
-def test_small_boards_are_played_almost_perfectly() -> None:
+def test_small_boards_are_played_perfectly() -> None:
     game = TenTen(3, 3, "seven")
-    assert exact_policy(game, seven(100_000, game)).mean_rounds > 0.98 * exact.solve(game).mean_rounds
+    best = solve_game(game.initial_state()).value(game.initial_state())
+    assert learned(game, 100_000, 1000.0).mean_score == pytest.approx(best, rel=1e-3)
+
+
+@pytest.mark.parametrize(("variant", "games"), [("2x2", 2000), ("2x3", 40_000)])
+def test_sliding_tiles_beside_the_exact_solution(variant: str, games: int) -> None:
+    game = rookery.load("2048", variant)
+    network = Network(game, replace(ntuple.default_settings(game), games=games, every_outcome=True, coherence=False))
+    assert network.numbers.planes == ()  # the game itself says what is on its cells
+    network.learn(0, games, seed=1)
+    played = network.play(4000, seed=9)
+    best = solve_game(game.initial_state()).value(game.initial_state())
+    assert 0.98 * best - 3 * played.error < played.mean < best + 4 * played.error
 
 
 @pytest.mark.slow
 def test_4x4_is_played_almost_perfectly() -> None:
     """27,601 rounds are the most that are possible."""
-    game = TenTen(4, 4, "seven")
-    assert exact_policy(game, seven(20_000_000, game)).mean_rounds > 0.99 * 27_601
+    assert learned(TenTen(4, 4, "seven"), 8_000_000, 250_000.0).mean_rounds > 0.99 * 27_601
 
 
 def test_training_in_parts_is_training_at_once(tmp_path: Path) -> None:

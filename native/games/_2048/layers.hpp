@@ -159,7 +159,7 @@ private:
         workers.run(kShards, [&](std::int64_t shard) {
             std::size_t count = 0;
             for (const Shards& part : lists) count += part[shard].size();
-            std::vector<Key> table(3 * count);  // a key is never 0: the first of the eight cells are not all empty
+            std::vector<Key> table(3 * count);  // 0 is no key: of all images the least has a tile in the first cells
             for (const Shards& part : lists) {
                 for (Key key : part[shard]) {
                     std::size_t at = static_cast<std::size_t>((std::uint64_t(key & 0x0fff'ffff) * (2 * count)) >> 28);

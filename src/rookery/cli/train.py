@@ -144,6 +144,7 @@ def _sweep_command(words: list[str], game: Game, method: Method) -> Command:
         *_settings(words, game, method),
         ("over", arg(texts, "Setting to sweep: NAME=LOW..HIGH, NAME=LOW..HIGH:log or NAME=A,B,C; repeatable."), ()),
         ("trials", arg(int | None, "Number of trials; all combinations of a grid, else 20 if not given."), None),
+        ("track", arg(texts, "Also write the metrics of every run for tensorboard, wandb or mlflow; repeatable."), ()),
         ("seeds", arg(int, "Runs per trial, each with another seed."), 1),
         ("sampler", arg(Sampler | None, "How settings are chosen; tpe, cmaes and gp are those of Optuna."), None),
         ("prune", arg(bool, "Stop trials early that do worse than others did (Optuna)."), False),
@@ -175,7 +176,7 @@ def _planned(words: list[str], game: Game, method: Method, given: Any, **more: A
     return {
         "game": game, "method": method, "settings": given.settings, "seed": given.common.seed, "seeds": given.seeds,
         "out": given.out, "resume": given.resume, "on": given.where.on, "timeout": given.where.timeout,
-        "base_command": _base_command(words, game, method, given), **more,
+        "track": given.track, "base_command": _base_command(words, game, method, given), **more,
     }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def solve_layers(
     while len(plies[-1]):
         total += len(plies[-1])
         if total > positions:
-            raise ValueError(f"there are more than {positions:,} positions")
+            raise ValueError(f"there are more than {positions} positions")
         found = []
         for chunk in _chunks(len(plies[-1])):
             after, legal = rules.moves(plies[-1][chunk])

@@ -64,7 +64,7 @@ class Oracle(Method):
                 raise ValueError(f"positions must be at least 1, and is {self.positions}")
 
     def unready(self, game: Game) -> str | None:
-        return None if exact.kept(game, self.form) else "is not solved yet"
+        return None if exact.is_kept(game) else "is not solved yet"
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         return SolvedAgent(exact.kept(game, self.form) or self._solved(game.initial_state(), options.positions))

@@ -45,8 +45,8 @@ PRECISION = 1e-6
 class SolvedGame:
     """The value of every position that can be reached from a start.
 
-    A game that has a faster way to solve itself writes a subclass with `of`, `look`, `error`, `statistics`, `save` and
-    `load` of its own, and names it in its form of the method `oracle`.
+    A game that has a faster way to solve itself writes a subclass with `of`, `look`, `__len__`, `error`, `statistics`,
+    `save` and `load` of its own, and names it as the `form` of its method `oracle`.
     """
 
     def __init__(self, table: _native.Solved | Layers) -> None:
@@ -267,6 +267,12 @@ def keep(game: Game, solved: SolvedGame) -> None:
                 solved.save(out)
         except OSError as error:
             print(f"rookery: the solution of {game.name} could not be kept: {error}", file=sys.stderr)
+
+
+def is_kept(game: Game) -> bool:
+    """Whether there is a solution of a game that `kept` can read; it may take long to read."""
+    file = _file(game)
+    return game in _KEPT or (file is not None and file.is_file())
 
 
 def kept(game: Game, form: type[SolvedGame] = SolvedGame) -> SolvedGame | None:

@@ -183,10 +183,8 @@ def _in_pool(
                 continue
             del under_way[number]
             left = list(batch_under_way.tasks.values())
-            if said is None or not left:
-                continue
             if len(left) == 1:
-                if message := failed(left[0], said):
+                if message := failed(left[0], said or "its worker stopped in the middle of it"):
                     yield message
             else:
                 again.extend(left)  # who is to blame is found by doing them one by one
@@ -252,8 +250,8 @@ class Processes:
                     self._stillborn += 1
                     if self._stillborn > 2:
                         raise ValueError(
-                            "worker processes end as soon as they start; a script must do its own work below "
-                            "`if __name__ == '__main__':`"
+                            "worker processes end as soon as they start; a script must be a file that does its work "
+                            "below `if __name__ == '__main__':`"
                         ) from None
                 if number is not None:
                     said.append((number, self._how_it_ended(worker)))

@@ -161,6 +161,8 @@ class Sweep:
     seed: int
     folder: Path
     prune: bool = False
+    track: Sequence[str] = ()
+    """Trackers of every run."""
     base_command: str = ""
     """The command line that trains the method, without what is swept."""
     trials: list[Trial] = field(default_factory=list)
@@ -275,7 +277,7 @@ class Sweep:
         arguments = {
             "settings": as_json(self.settings) | chosen, "method": self.method.name, "seed": self.seed + seed,
             "folder": str(self.folder / "runs" / f"{number}-{seed}"), "metric": self.metric, "against": self.against,
-            "games": self.games,
+            "games": self.games, "track": list(self.track),
         }  # fmt: skip
         return Task(f"{number}/{seed}", f"{__name__}:run_trial", arguments, self.needs)
 
@@ -298,8 +300,8 @@ def plan(
     game: Game | str, method: str | Method, over: Mapping[str, Any], *, variant: str | None = None,
     trials: int | None = None, seeds: int = 1, sampler: Sampler | None = None, prune: bool = False,
     metric: str | None = None, minimize: bool | None = None, against: str = "", match_games: int = 100, seed: int = 0,
-    out: Path | str | None = None, preset: str | None = None, settings: Any = None, base_command: str = "",
-    **given: Any,
+    out: Path | str | None = None, preset: str | None = None, settings: Any = None,
+    track: Sequence[str] = (), base_command: str = "", **given: Any,
 ) -> Sweep:  # fmt: skip
     """A sweep that has not run yet; ValueError says what is wrong with it."""
     rules = load(game, variant) if isinstance(game, str) else game
@@ -336,7 +338,7 @@ def plan(
     )  # fmt: skip
     return Sweep(
         rules, chosen, dimensions, settings, count, seeds, sampler, metric, minimize, against, match_games, seed,
-        folder, prune, base_command,
+        folder, prune, track, base_command,
     )  # fmt: skip
 
 
@@ -347,9 +349,9 @@ def sweep(
     """Train a method with many settings and return the sweep, with `trials`, `best` and `command(trial)`.
 
     `over` maps settings to lists of values or to ranges such as "1e-4..1e-2:log". Further keywords are `variant`,
-    `trials`, `seeds`, `sampler`, `prune`, `metric`, `minimize`, `against`, `match_games`, `seed`, `out`, `preset`, and
-    fixed settings of the method. The value of a trial is the last `metric` of training, or with `against` the result of
-    `match_games` games against that agent. A trial that fails is kept with its error.
+    `trials`, `seeds`, `sampler`, `prune`, `metric`, `minimize`, `against`, `match_games`, `seed`, `out`, `preset`,
+    `track`, and fixed settings of the method. The value of a trial is the last `metric` of training, or with `against`
+    the result of `match_games` games against that agent. A trial that fails is kept with its error.
     """
     planned = plan(game, method, over, **given)
     if planned.sampler in ("grid", "random"):
@@ -376,14 +378,23 @@ def grid_job(planned: Sweep, shard: str | None = None) -> Job:
 
 def run_trial(
     game: Game, settings: dict[str, Any], method: str, seed: int, folder: str, metric: str, against: str, games: int,
-    on_row: Any = None,
+    track: Sequence[str] = (), on_row: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Train once, as a task. A run that an interruption left in the folder is resumed."""
     chosen = learner(game, method)
     options = settings_from(chosen.Settings, settings)
     if getattr(options, "threads", None) == 0:  # native code would take all cores
         options = replace(options, threads=1)
-    run = train(game, chosen, out=folder, seed=seed, resume=True, settings=options, on_row=on_row or (lambda row: None))
+    run = train(
+        game,
+        chosen,
+        out=folder,
+        seed=seed,
+        resume=True,
+        settings=options,
+        on_row=on_row or (lambda row: None),
+        track=track,
+    )
     value = measured(game, chosen, run, metric, against, games)
     return {"value": value, "run": folder, "seconds": run.info["seconds"], "metrics": run.rows[-1] if run.rows else {}}
 

@@ -25,11 +25,12 @@ from rookery.games.tenten.exact import Played, SolvedGame, TablePolicy, load, so
 from rookery.games.tenten.rules import TenTen
 from rookery.games.tenten.survival import Survival
 from rookery.games.tenten.ties import SCORES, Rates, most_lines, play, surest_next_piece
-from rookery.progress import steps
+from rookery.progress import cores, steps
 from rookery.registry import agent as load_agent
 from rookery.registry import load as load_game
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
+from rookery.scale import Job, Needs, Task
 from rookery.studies.sizes import Size
 from rookery.training import train
 
@@ -64,10 +65,10 @@ WEIGHTS = (
 """The paper's Table 4, in the order of its features."""
 
 
-def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
+def run(size: Size, seed: int, folder: Path, console: Console, on: str = "here") -> Result:
     """Remake the paper's tables and figures on small boards."""
     begin = time.perf_counter()
-    study = Study(size, seed, folder, console)
+    study = Study(size, seed, folder, console, on)
     three, seven = study.three_pieces(), study.seven_pieces()
     games = study.learned_games()
     tables = [
@@ -117,6 +118,8 @@ class Study:
     seed: int
     folder: Path
     console: Console
+    on: str = "here"
+    """The executor for games of the learned players."""
 
     @property
     def quick(self) -> bool:
@@ -387,14 +390,22 @@ class Study:
         return Table("The longest games: the survival objective solved", columns, rows, self.command, note)
 
     def learned_games(self) -> Learned:
-        """Games of the shipped weights."""
-        found: Learned = {}
-        for method, variant, _ in steps(LEARNED, "learned players", self.console):
-            agent = load_agent(method, load_game("tenten", variant))
-            assert isinstance(agent, LinearAgent | NTupleAgent)
-            games, limit = (40, 100_000) if self.quick else (400, 1_000_000)
-            found[method, variant] = agent.model.play(games, self.seed, limit)
-        return found
+        """Games of the shipped weights, a task per player."""
+        games, limit = (40, 100_000) if self.quick else (400, 1_000_000)
+        needs = Needs(cores() if self.on == "here" else 1)
+        tasks = [
+            Task(f"{method} {variant}", f"{__name__}:play_learned",
+                 {"method": method, "variant": variant, "games": games, "seed": self.seed, "limit": limit}, needs)
+            for method, variant, _ in LEARNED
+        ]  # fmt: skip
+        job = Job({}, tasks)
+        rows = dict(job.run(self.on, label="learned players", shown=True))
+        for name, error in job.failures.items():
+            raise ValueError(f"games of {name} failed: {error}")
+        return {
+            (method, variant): Survival(**{name: np.array(values) for name, values in rows[task.key].items()})
+            for (method, variant, _), task in zip(LEARNED, tasks, strict=True)
+        }
 
     def learned(self, games: Learned) -> Table:
         """Table 3, and the stronger learners beside it."""
@@ -498,6 +509,13 @@ class Study:
             Figure(draw(3), "Figures 9 and 10: exact means of the three rewards' policies, seven pieces.", True),
             Figure(draw(4), "Figures 11 and 12: the same on 4x4.", True),
         ]
+
+
+def play_learned(method: str, variant: str, games: int, seed: int, limit: int) -> dict[str, list[Any]]:
+    """Play games of a shipped player as a task."""
+    agent = load_agent(method, load_game("tenten", variant))
+    assert isinstance(agent, LinearAgent | NTupleAgent)
+    return {name: values.tolist() for name, values in vars(agent.model.play(games, seed, limit)).items()}
 
 
 def _finished(file: Path) -> bool:
