@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rookery import arena, files, progress
-from rookery.scale import Job, Needs, Task, TaskQueue, note
+from rookery.scale import Background, Job, Needs, Task, TaskQueue, note
 from rookery.scale.executors import carry_out
 from rookery.scale.jobs import find_parts, merge, parse_shard
 from rookery.scale.tasks import Setup, enter, pickled, travelling
@@ -98,6 +99,29 @@ def test_actors_and_a_learner(on: str, tmp_path: Path) -> None:
             weights.write_text(str(sum(rounds[-1])))
             begin_round(len(rounds))
     assert rounds == [[1.0] * 6, [6.0] * 6, [36.0] * 6]
+
+
+def shifted(weights: Any, game: int) -> Any:
+    if game < 0:
+        raise RuntimeError("no such game")
+    return weights + game  # an array, which is not JSON
+
+
+def test_tasks_in_the_background() -> None:
+    """Actors play while the learner learns; between two rounds the workers wait."""
+    with Background("processes:2", shared=np.arange(3)) as actors:
+        for start in (0, 10):
+            for game in range(start, start + 4):
+                actors.put(Task(f"{game}", f"{ME}:shifted", {"game": game}))
+            found = sorted(actors.get().tolist() for _ in range(4))
+            assert found == [[game, game + 1, game + 2] for game in range(start, start + 4)]
+            time.sleep(0.3)
+        actors.put(Task("-1", f"{ME}:shifted", {"game": -1}))
+        with pytest.raises(RuntimeError, match="-1: RuntimeError: no such game"):
+            actors.get()
+    assert not actors._thread.is_alive()
+    with Background("processes:1", shared=lambda: 1) as broken, pytest.raises(ValueError, match="cannot travel"):
+        broken.get()
 
 
 def test_what_goes_wrong_is_tried_again_and_then_named(tmp_path: Path) -> None:

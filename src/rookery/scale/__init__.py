@@ -11,8 +11,8 @@ returns depends on its arguments alone, so the result does not depend on the exe
 {'0': 1, '1': 5, '2': 10}
 """
 
-from rookery.scale.executors import carry_out, check_on
+from rookery.scale.executors import Background, carry_out, check_on
 from rookery.scale.jobs import Job, merge, parse_shard
 from rookery.scale.tasks import Needs, Task, TaskQueue, note
 
-__all__ = ["Job", "Needs", "Task", "TaskQueue", "carry_out", "check_on", "merge", "note", "parse_shard"]
+__all__ = ["Background", "Job", "Needs", "Task", "TaskQueue", "carry_out", "check_on", "merge", "note", "parse_shard"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import queue
 import re
 import signal
 import threading
@@ -23,7 +24,7 @@ from typing import Any, Protocol
 
 from rookery import registry
 from rookery.progress import THREADS, cores
-from rookery.scale.tasks import Message, Needs, Setup, Task, do, enter, pickled, sentence, travelling, work
+from rookery.scale.tasks import Message, Needs, Setup, Task, TaskQueue, do, enter, pickled, sentence, travelling, work
 
 OnNote = Callable[[str, Any], None]
 RETRIES = 2
@@ -132,7 +133,7 @@ def _in_pool(
     tries: Counter[str] = Counter()
     under_way: dict[int, _Batch] = {}
     finished, seconds = 0, 0.0
-    room = pool.cores()
+    room, given = pool.cores(), tasks
 
     def next_batch() -> list[Task]:
         nonlocal tasks
@@ -167,7 +168,11 @@ def _in_pool(
             number = pool.submit(batch)
             under_way[number] = _Batch({task.key: task for task in batch}, batch[0].needs)
         if not under_way:
-            return
+            if not (isinstance(given, TaskQueue) and given.open):
+                return
+            time.sleep(0.01)
+            yield None
+            continue
         for number, said in pool.poll(0.1):
             batch_under_way = under_way[number]
             if isinstance(said, Message):
@@ -189,6 +194,58 @@ def _in_pool(
             else:
                 again.extend(left)  # who is to blame is found by doing them one by one
         yield None
+
+
+class Background:
+    """Workers that do tasks while this process does something else, such as learning from what came before.
+
+    For `processes` and `ray`; results need not be JSON.
+    """
+
+    def __init__(self, on: str, *, shared: Any = None, timeout: float | None = None) -> None:
+        if check_on(on) == "here":
+            raise ValueError("in the background, tasks run on processes or on Ray, not here")
+        self._tasks, self._said = TaskQueue(open=True), queue.SimpleQueue[Message | Exception]()
+        self._messages = carry_out(self._tasks, on, shared=shared, timeout=timeout)
+        self._closed = False
+        self._thread = threading.Thread(target=self._carry, daemon=True)
+        self._thread.start()
+
+    def _carry(self) -> None:
+        try:
+            for message in self._messages:
+                if message is not None:
+                    self._said.put(message)
+                if self._closed:
+                    return
+        except Exception as error:
+            self._said.put(error)
+        finally:
+            self._messages.close()  # type: ignore[attr-defined]
+
+    def put(self, task: Task) -> None:
+        """Do a task as soon as a worker is free."""
+        self._tasks.put(task)
+
+    def get(self) -> Any:
+        """Wait for the next task that ends and return its result; RuntimeError if it failed for good."""
+        said = self._said.get()
+        if isinstance(said, Exception):
+            raise said
+        if said.kind == "error":
+            raise RuntimeError(f"{said.key}: {said.data}")
+        return said.data
+
+    def close(self) -> None:
+        """End all workers."""
+        self._closed = True
+        self._thread.join()
+
+    def __enter__(self) -> Background:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 # Processes

@@ -4,7 +4,8 @@ Each trial is one choice of settings, trained once per seed. `grid` tries all co
 `cmaes` and `gp` are samplers of Optuna, which learn from the trials before. With `prune`, Optuna stops trials early
 that do worse than others did after as many rows of metrics.
 
->>> found = sweep("tenten", "lspi", {"discount": [0.5, 0.9]}, variant="3x3-three", seeds=2, updates=2, out="runs/sweep")
+>>> quick = {"variant": "3x3-three", "updates": 2, "turns": 2, "max_rounds": 200}
+>>> found = sweep("tenten", "lspi", {"discount": [0.5, 0.9]}, seeds=2, out="runs/sweep", **quick)
 >>> [(trial.settings, len(trial.values)) for trial in found.trials]
 [({'discount': 0.5}, 2), ({'discount': 0.9}, 2)]
 >>> found.best.settings in ({"discount": 0.5}, {"discount": 0.9})

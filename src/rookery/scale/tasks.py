@@ -54,11 +54,12 @@ class Task:
 class TaskQueue(Iterator[Task]):
     """Tasks for `carry_out` that are added while it runs: what it yields may lead to new ones.
 
-    It ends when no task is left and none is under way.
+    It ends when no task is left and none is under way, unless it is kept open.
     """
 
-    def __init__(self, tasks: Iterable[Task] = ()) -> None:
+    def __init__(self, tasks: Iterable[Task] = (), open: bool = False) -> None:
         self._tasks = deque(tasks)
+        self.open = open
 
     def put(self, task: Task) -> None:
         self._tasks.append(task)
