@@ -141,7 +141,7 @@ def place(network: Network, side: int, tuple_: tuple[int, ...], contents: tuple[
     """Where a weight is: tables one after the other, the number on the first cell in the lowest bits."""
     bits = network.numbers.bits
     sizes = [2 ** (bits * len(t)) for t in network.tuples]
-    first = sum(sizes) * side + sum(sizes[: network.tuples.index(tuple_)])
+    first: int = sum(sizes) * side + sum(sizes[: network.tuples.index(tuple_)])
     return first + sum(number << (bits * i) for i, number in enumerate(contents))
 
 

@@ -124,8 +124,8 @@ def default_settings(game: Game) -> Settings:
     """For one player, unknown positions look much better than the best of some random games, so that they are tried.
     Chance shows a player everything; without it he needs random moves."""
     first_value = max(0.0, HOPE * float(game.random_games(200, threads=1).returns.max())) if game.players == 1 else 0.0
-    epsilon = {} if game.has_chance() else {"epsilon": 1.0, "last_epsilon": 0.1}
-    return Settings(first_value=first_value, **epsilon)
+    epsilon, last_epsilon = (0.0, 0.0) if game.has_chance() else (1.0, 0.1)
+    return Settings(first_value=first_value, epsilon=epsilon, last_epsilon=last_epsilon)
 
 
 # The grid
