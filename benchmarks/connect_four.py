@@ -15,21 +15,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from examples.connect_four import ConnectFour, ConnectFourState
-
 import rookery
 from rookery.agents import Agent
+from rookery.game import State
 from rookery.statistics import wilson_interval
 
 SOLVER = Path(__file__).with_name("connect_four_solver.cpp")
+GAME = rookery.load(str(Path(__file__).parents[1] / "examples" / "connect_four.py"))
 
 
 def random_positions(count: int, least: int, most: int, seed: int) -> list[list[int]]:
     """The moves to different positions of random games that are not over, with a drawn number of discs."""
-    game, rng = ConnectFour(), random.Random(seed)
+    rng = random.Random(seed)
     found: dict[bytes, list[int]] = {}
     while len(found) < count:
-        state, moves, discs = game.initial_state(), list[int](), rng.randint(least, most)
+        state, moves, discs = GAME.initial_state(), list[int](), rng.randint(least, most)
         while state.player() >= 0 and len(moves) < discs:
             moves.append(rng.choice(state.legal_actions()))
             state.apply(moves[-1])
@@ -49,8 +49,8 @@ def exact_values(positions: list[list[int]]) -> list[dict[int, int]]:
     return [{move: int(word) for move, word in enumerate(line.split()) if word != "."} for line in lines]
 
 
-def position(moves: list[int]) -> ConnectFourState:
-    state = ConnectFour().initial_state()
+def position(moves: list[int]) -> State:
+    state = GAME.initial_state()
     for move in moves:
         state.apply(move)
     return state
@@ -77,8 +77,7 @@ def main() -> None:
     parser.add_argument("--discs", type=int, nargs=2, default=(14, 30), metavar=("LEAST", "MOST"))
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    game = rookery.load(str(Path(__file__).parents[1] / "examples" / "connect_four.py"))
-    agent = rookery.agent(args.agent, game)
+    agent = rookery.agent(args.agent, GAME)
     if args.positions:
         positions = random_positions(args.positions, *args.discs, args.seed)
         begin = time.process_time()
@@ -90,7 +89,7 @@ def main() -> None:
         print(f"keeps the value in {share(kept)}; {1000 * seconds / len(kept):.0f} ms per move")
         print(f"where a move can lose it: {share([k for k, m in zip(kept, matters, strict=True) if m])}")
     if args.games:
-        print(rookery.match(game, agent, args.opponent, games=args.games, seed=args.seed))
+        print(rookery.match(GAME, agent, args.opponent, games=args.games, seed=args.seed))
 
 
 if __name__ == "__main__":
