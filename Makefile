@@ -20,6 +20,7 @@ test:
 
 slow: DEBIAN += qemu-user-static
 slow: .venv/dev-installed debian
+	$(BIN)/python -m pip install -q 'ray[default]>=2.40'
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/dev-installed
