@@ -79,10 +79,11 @@ def main() -> None:
     args = parser.parse_args()
     agent = rookery.agent(args.agent, GAME)
     if args.positions:
-        positions = random_positions(args.positions, *args.discs, args.seed)
+        least, most = args.discs
+        positions = random_positions(args.positions, least, most, args.seed)
         begin = time.process_time()
         values = exact_values(positions)
-        print(f"{args.positions} positions with {args.discs[0]} to {args.discs[1]} discs, values of all moves known")
+        print(f"{args.positions} positions with {least} to {most} discs, values of all moves known")
         kept = values_kept(agent, positions, values)
         seconds = time.process_time() - begin
         matters = [len(set(known.values())) > 1 for known in values]

@@ -67,7 +67,8 @@ class Layers:
 
     def find(self, state: State) -> int:
         """The place of a position; -1 if it cannot be reached."""
-        rules: ArrayRules = state.game.array_rules()
+        rules: ArrayRules | None = state.game.array_rules()
+        assert rules is not None
         number = np.uint64(rules.number(state))
         for begin, end in zip(self.starts, self.starts[1:], strict=False):
             place = int(begin) + int(np.searchsorted(self.numbers[begin:end], number))
