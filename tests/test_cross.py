@@ -47,7 +47,7 @@ def test_every_exam_can_be_taken() -> None:
     assert [exam.small for _, _, exam in exams] == sorted((exam.small for _, _, exam in exams), reverse=True)
     assert len({name for name, _, _ in exams}) == 5
     for name, _, exam in exams:
-        game = rookery.load(name, exam.variant)
+        game = rookery.load(name, exam.variant, **exam.options)
         for agent in filter(None, (exam.strongest, exam.exact, exam.opponent)):
             rookery.methods(game)[agent.partition(":")[0]]
 

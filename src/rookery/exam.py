@@ -7,8 +7,9 @@ The study `cross` takes every method through every exam.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from rookery.agents import Agent
 from rookery.game import TERMINAL, Game, play_chance
@@ -32,6 +33,8 @@ class Exam:
     """Games for two: who sits on the other side. A win counts 1 and a draw 1/2."""
     sides: tuple[int, ...] = (0, 1)
     """Games for two: the sides that are examined, in turns."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the game beside those of the variant."""
     starts: Literal["initial", "random"] = "initial"
     games: int = 100
     moves: int = 1000

@@ -113,8 +113,7 @@ class Plan:
 def cell(game: str, number: int, player: str, seed: int, budget: float, games: int) -> Row:
     """Train a player if it learns, and examine it. The row has its scores, or why there are none."""
     exam = next(exam for name, place, exam in all_exams() if (name, place) == (game, number))
-    rules = load(game, exam.variant)
-    begin = time.process_time()
+    rules = load(game, exam.variant, **exam.options)
     row: Row = {"trained": 0.0}
     if player in REFERENCES:
         name = {"random": "random", "strongest": exam.strongest, "exact": exam.exact}[player]
@@ -130,8 +129,7 @@ def cell(game: str, number: int, player: str, seed: int, budget: float, games: i
             with tempfile.TemporaryDirectory() as folder:
                 learner = METHODS[method.trained_by] if method.trained_by else method
                 given = _settings(learner, rules, exam)
-                file, settings = trained(rules, learner, given, budget, seed, Path(folder))
-                row["trained"] = round(time.process_time() - begin, 2)
+                file, settings, row["trained"] = trained(rules, learner, given, budget, seed, Path(folder))
                 changed = {k: v for k, v in as_json(settings).items() if v != as_json(given)[k]}
                 words = [word for k, v in changed.items() for word in option_words(k, v)]
                 row["command"] = " ".join([game, exam.variant, learner.name, *words])
@@ -155,12 +153,16 @@ class _EnoughError(Exception):
     """The budget is spent."""
 
 
-def trained(game: Game, method: Method, settings: Any, budget: float, seed: int, folder: Path) -> tuple[Path, Any]:
-    """Train for about `budget` CPU seconds; returns the model and the settings with the length that was used.
+def trained(
+    game: Game, method: Method, settings: Any, budget: float, seed: int, folder: Path
+) -> tuple[Path, Any, float]:
+    """Train for about `budget` CPU seconds; returns the model, the settings with the length that was used, and the
+    CPU seconds that training took.
 
     Schedules run over the length of training, so it must be known before: a short run tells the speed. What then takes
     longer than it should is stopped after the next row of metrics.
     """
+    method.imported()  # what it takes to load a library is not training
     begin = time.process_time()
     length = next((name for name in LENGTHS if getattr(settings, name, 0) and _is_length(settings, name)), None)
     if length is not None:
@@ -179,7 +181,7 @@ def trained(game: Game, method: Method, settings: Any, budget: float, seed: int,
 
     with contextlib.suppress(_EnoughError):
         train(game, method, out=out, seed=seed, settings=settings, on_row=watch)
-    return out / method.model, settings
+    return out / method.model, settings, round(time.process_time() - begin, 2)
 
 
 def _quiet(row: Row) -> None:
