@@ -194,8 +194,10 @@ def _sampled(game: Game) -> Iterator[npt.NDArray[np.float32]]:
 
 # Tuples
 
-WEIGHTS = 40_000_000
-"""Weights of a side that lines and rectangles may have if they are chosen by the size of the grid."""
+WEIGHTS = 70_000_000
+"""Weights that lines and rectangles may have, on all sides together, if they are chosen by the size of the grid."""
+PLACES = 5000
+"""Tuples that there may be then."""
 WHOLE_BITS = 40
 """Grids of at most 2^N contents have a tuple of all cells, hashed if its table would be too large."""
 
@@ -215,7 +217,8 @@ def default_tuples(game: Game, bits: int, symmetries: Sequence[Sequence[int]], t
         shapes |= {(1, min(cells, columns)), (min(cells, rows), 1)}
         found = {min(_images(tuple_, symmetries)) for shape in shapes for tuple_ in _places(rows, columns, *shape)}
         found |= {min(_images(t, symmetries)) for t in _diagonals(rows, columns, min(cells, rows, columns))}
-        if sum(2 ** (bits * len(tuple_)) for tuple_ in found) <= WEIGHTS:
+        weights = sum(2 ** (bits * len(tuple_)) for tuple_ in found) * game.players
+        if weights <= WEIGHTS and len(found) <= PLACES:
             break
     chosen = sorted(found, key=lambda tuple_: (-len(tuple_), tuple_))
     return tuple(chosen + ([whole] if bits * len(whole) <= WHOLE_BITS else []))
