@@ -97,7 +97,7 @@ class Plan:
     def of(size: Size) -> Plan:
         exams = all_exams()
         if size.name == "quick":
-            return Plan(1.0, 1, 0.05, [row for row in exams if row[2].small])
+            return Plan(1.0, 1, 0.2, [row for row in exams if row[2].small])
         return Plan(15.0, 2, 0.25, exams) if size.name == "default" else Plan(600.0, 3, 1.0, exams)
 
     def tasks(self, seed: int) -> Iterator[Task]:
@@ -106,7 +106,8 @@ class Plan:
                 learns = player in METHODS and (METHODS[player].kind == "learn" or METHODS[player].trained_by)
                 for one in range(self.seeds if learns else 1):
                     arguments = {"game": game, "number": number, "player": player, "seed": seed + one}
-                    arguments |= {"budget": self.budget, "games": max(2, round(self.share * exam.games))}
+                    games = exam.games if player in REFERENCES else max(2, round(self.share * exam.games))
+                    arguments |= {"budget": self.budget, "games": games}
                     yield Task(f"{game} {exam.variant} {player} {seed + one}", f"{__name__}:cell", arguments)
 
 
@@ -240,9 +241,13 @@ class Cells:
                 row.append(_mean(scores) if len(scores) else reason)
             rows.append(row)
         note = (
-            f"Means with 95% bootstrap intervals; {self.plan.seeds} seeds, each trained for {self.plan.budget:g} CPU "
+            f"Means with 95% bootstrap intervals; {self.plan.seeds} seed{'s' * (self.plan.seeds > 1)}, each trained for {self.plan.budget:g} CPU "
             "seconds with the settings that the method has for any game, and then examined. "
-            + " ".join(f"{game} {exam.variant}: {exam.games} games." for game, _, exam in self.plan.exams)
+            + " ".join(
+                f"{game} {exam.variant}: {max(2, round(self.plan.share * exam.games))} games per seed, {exam.games} of "
+                "those it is compared with."
+                for game, _, exam in self.plan.exams
+            )
         )
         return Table("Every method on every game", columns, rows, self.command, note)
 
