@@ -241,8 +241,8 @@ class Cells:
                 row.append(_mean(scores) if len(scores) else reason)
             rows.append(row)
         note = (
-            f"Means with 95% bootstrap intervals over {self.plan.seeds} seed{'s' * (self.plan.seeds > 1)}. A method trains "
-            f"for {self.plan.budget:g} CPU seconds with the settings that it has for any game, and is then examined. "
+            f"Means with 95% bootstrap intervals, number of seeds: {self.plan.seeds}. A method trains for "
+            f"{self.plan.budget:g} CPU seconds with the settings that it has for any game, and is then examined. "
             + " ".join(
                 f"{game} {exam.variant}: {max(2, round(self.plan.share * exam.games))} games per seed, {exam.games} of "
                 "those it is compared with."
