@@ -18,12 +18,12 @@ import io
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, asdict, field, fields, is_dataclass
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,23 @@ def as_json(settings: Any) -> Info:
     return data
 
 
+class Workers(Protocol):
+    """Processes, here or elsewhere, that do tasks while training goes on."""
+
+    def put(self, key: str, function: str, arguments: Mapping[str, Any]) -> None:
+        """Call `package.module:function` with what the workers share and the arguments, as soon as one is free."""
+
+    def get(self) -> Any:
+        """Wait for the next result."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+Hire = Callable[[Any, int], Workers]
+"""Gets workers: what they share, and how many there should be if nothing else was asked for."""
+
+
 class Run:
     """The folder of one training run.
 
@@ -96,6 +113,8 @@ class Run:
         """What `run.json` holds."""
         self.rows: list[Row] = []
         """The metrics so far."""
+        self.hire: Hire | None = None
+        """Workers for methods that can use some."""
         self._began = time.monotonic()
         self._seconds_before: float = info.get("seconds", 0.0)
 

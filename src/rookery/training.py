@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from rookery.method import Method, check_numbers, filled, suggestion
 from rookery.progress import console
 from rookery.registry import agent, learners, load, method
 from rookery.run import Row, Run
+from rookery.scale import Background, Task, check_on
 from rookery.tracking import tracking
 
 
@@ -88,14 +89,17 @@ def train(
     command: str = "",
     on_row: Callable[[Row], None] | None = None,
     track: Sequence[str] = (),
+    on: str = "here",
     **given: Any,
 ) -> TrainingRun:
     """Train a method on a game and return its run, with `run.metrics` and `run.agent()`.
 
     Keywords are the method's settings; `settings` is a whole instance of them instead. A progress bar is shown on a
     terminal unless `on_row` takes the rows of metrics. A run that was stopped is resumed with `resume=True`. `track`
-    names trackers that get the metrics too: `tensorboard`, `wandb`, `mlflow`.
+    names trackers that get the metrics too: `tensorboard`, `wandb`, `mlflow`. `on` is where methods that use several
+    processes have them, an executor of `rookery.scale`; with `here` they have as many on this machine as they want.
     """
+    check_on(on)
     rules = load(game)
     chosen = learner(rules, method) if isinstance(method, str) else method
     settings = settings_for(rules, chosen, given, preset) if settings is None else settings
@@ -104,6 +108,7 @@ def train(
     command = command or f"rookery.train({game!r}, {chosen.name!r}, seed={seed})"
     run = TrainingRun.create(folder, rules, chosen.name, settings, seed, resume=resume, command=command)
     run.game = rules
+    run.hire = lambda shared, count: _Hired(f"processes:{count}" if on in ("here", "processes") else on, shared)
     try:
         with tracking(run, track) as tracked, _shown(chosen) if on_row is None else nullcontext(on_row) as show:
             for row in chosen.train(rules, settings, run):
@@ -117,6 +122,22 @@ def train(
         raise
     run.note("done")
     return run
+
+
+class _Hired:
+    """Workers of `rookery.scale` for a run."""
+
+    def __init__(self, on: str, shared: Any) -> None:
+        self._background = Background(on, shared=shared)
+
+    def put(self, key: str, function: str, arguments: Mapping[str, Any]) -> None:
+        self._background.put(Task(key, function, arguments))
+
+    def get(self) -> Any:
+        return self._background.get()
+
+    def close(self) -> None:
+        self._background.close()
 
 
 @contextmanager

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,27 +67,33 @@ def test_what_is_learned_from_is_what_was_played() -> None:
                 assert all(_best(str(state)) >= {a} for a in chosen), wins
 
 
-def test_other_processes_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_play_the_same_games(tmp_path: Path) -> None:
+    settings = SMALL | {"games": 10, "group": 4, "iterations": 2}
+    here = train(GAME, "zero", out=tmp_path / "here", **settings, actors=1)
+    there = train(GAME, "zero", out=tmp_path / "there", **settings, actors=2)
+    drop = {"moves_per_second", "share_learning", "minutes"}
+    for one, other in zip(here.metrics, there.metrics, strict=True):
+        assert {k: v for k, v in one.items() if k not in drop} == {k: v for k, v in other.items() if k not in drop}
+    state = GAME.initial_state()
+    assert here.agent(simulations=1).values(state) == there.agent(simulations=1).values(state)
+
+
+def test_processes_start_when_an_iteration_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    hired: list[int] = []
+
+    def hire(shared: object, count: int) -> Any:
+        hired.append(count)
+        raise KeyboardInterrupt
+
     settings = zero.Settings(**SMALL | {"games": 10, "group": 4})
-    trainer = zero.Trainer(GAME, settings, 1)
-    weights = {name: tensor.numpy() for name, tensor in trainer.player.state_dict().items()}
+    trainer = zero.Trainer(GAME, settings, 1, hire)
+    trainer.iterate()
+    assert not hired
     monkeypatch.setattr(trainer.actors, "patience", 0.0)
-    monkeypatch.setattr(trainer.actors, "processes", 2)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as `train` does
-    played = []
-    for _ in range(2):
-        trainer.actors.begin(weights, 0.0, 5)
-        played.append(trainer.actors.end())
-    assert trainer.actors._pool is not None
-    trainer.actors.close()
-    torch.set_num_threads(threads)
-    here, there = played
-    assert len(here.returns) == 10
-    assert set(here.owner) == set(range(10))
-    assert np.array_equal(here.returns, there.returns)
-    for name, array in here.positions.arrays().items():
-        assert np.array_equal(array, there.positions.arrays()[name])
+    monkeypatch.setattr(zero, "cores", lambda: 3)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.iterate()
+    assert hired == [3]
 
 
 def test_symmetries_show_a_position_from_all_sides() -> None:

@@ -227,7 +227,7 @@ def _train(name: str, game: Game, method: Method, given: Any, command: str) -> A
     try:
         run = run_training(
             game, method, out=folder, seed=given.common.seed, resume=given.resume, settings=given.settings,
-            command=command, track=given.track,
+            command=command, track=given.track, on=given.where.on,
         )  # fmt: skip
     except KeyboardInterrupt:
         progress().print(f"stopped; the same command with --resume continues the run in {folder}")

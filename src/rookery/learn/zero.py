@@ -11,10 +11,10 @@ A game for one player has a score and no opponent to beat, so its reward is rank
 others, 2020): +1 for a game above a high quantile of the last scores, -1 below it. At chance nodes a search draws the
 outcome.
 
-The games of an iteration are played in groups, by as many processes as there are cores. All random numbers of a group
-follow from the seed, the iteration and its number, so that the result does not depend on the processes, and a run that
-was stopped goes on from its checkpoint and ends with the same net, on the same machine. Read from top to bottom:
-settings, the net, searching, playing, actors, learning, training, the agent.
+The games of an iteration are played in groups, by as many processes as there are cores, or by other machines. All
+random numbers of a group follow from the seed, the iteration and its number, so that the result does not depend on who
+plays, and a run that was stopped goes on from its checkpoint and ends with the same net, on the same machine. Read from
+top to bottom: settings, the net, searching, playing, actors, learning, training, the agent.
 """
 
 from __future__ import annotations
@@ -22,15 +22,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import multiprocessing.connection
-import os
 import random
-import signal
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -46,7 +40,7 @@ from rookery.game import Game, State, native
 from rookery.learn import nets
 from rookery.method import check_at_least, check_shares
 from rookery.progress import cores
-from rookery.run import Row, Run, as_json, duration, settings_from
+from rookery.run import Hire, Row, Run, Workers, as_json, duration, settings_from
 from rookery.symmetry import Symmetry
 
 MODEL = "model.safetensors"
@@ -307,51 +301,39 @@ class Actor:
         return play(nets.folded(self.net), self.game, self.start, self.settings, games, threshold, seed)
 
 
-_actor: Actor
-"""In a process that plays."""
+_actor: tuple[tuple[Game, Settings], Actor] | None = None
+"""In a process that plays: what it was told, and the actor."""
 
 
-def _enter(game: Game, settings: Settings) -> None:
+def act(
+    told: tuple[Game, Settings], number: int, weights: Mapping[str, Array], games: int, threshold: float, seed: int
+) -> tuple[int, Played]:
+    """A task of a worker: a group of games, with its number."""
     global _actor
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner stops the actors
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    torch.set_num_threads(1)
-    _actor = Actor(game, settings)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    multiprocessing.connection.wait([parent.sentinel])
-    os._exit(1)
-
-
-def _act(weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:
-    return _actor.play(weights, games, threshold, seed)
+    if _actor is None or _actor[0] is not told:
+        _actor = told, Actor(*told)
+    return number, _actor[1].play(weights, games, threshold, seed)
 
 
 class Actors:
-    """Play the games of an iteration: in other processes, or here where that is quick enough."""
+    """Play the games of an iteration: in workers of the run, or here where that is quick enough."""
 
     patience = 5.0
     """Seconds of an iteration that are played here if the number of actors is not given."""
 
-    def __init__(self, game: Game, settings: Settings) -> None:
-        self.game, self.settings = game, settings
-        self.processes = settings.actors or cores()
-        if type(game).__module__ == "__main__":
-            self.processes = 1  # another process could not find the class
+    def __init__(self, game: Game, settings: Settings, hire: Hire | None = None) -> None:
+        self.game, self.settings, self._hire = game, settings, hire
         self._here: Actor | None = None
-        self._pool: ProcessPoolExecutor | None = None
-        self._asked: list[tuple[Mapping[str, Array], int, float, int]] = []
-        self._under_way: list[Future[Played]] = []
+        self._workers: Workers | None = None
+        self._asked: list[dict[str, Any]] = []
         if settings.actors > 1:
             self._open()
 
     def _open(self) -> None:
-        if self.processes > 1 and self.settings.games > self.settings.group:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.processes, context, _enter, (self.game, self.settings))
+        count = self.settings.actors or cores()
+        # Another process could not find a class of a notebook.
+        if self._hire and count > 1 and self.settings.games > self.settings.group and not _in_notebook(self.game):
+            self._workers = self._hire((self.game, self.settings), count)
 
     def begin(self, weights: Mapping[str, Array], threshold: float, seed: int) -> None:
         """Ask for the games of an iteration."""
@@ -359,31 +341,35 @@ class Actors:
         if rest := self.settings.games - sum(sizes):
             sizes.append(rest)
         seeds = np.random.default_rng(seed).integers(2**62, size=len(sizes))
-        self._asked = [(weights, games, threshold, int(number)) for games, number in zip(sizes, seeds, strict=True)]
-        if self._pool is not None:
-            self._under_way = [self._pool.submit(_act, *group) for group in self._asked]
+        self._asked = [
+            {"weights": weights, "games": games, "threshold": threshold, "seed": int(number)}
+            for games, number in zip(sizes, seeds, strict=True)
+        ]
+        if self._workers is not None:
+            for number, group in enumerate(self._asked):
+                self._workers.put(f"{seed}/{number}", f"{__name__}:act", {"number": number, **group})
 
     def end(self) -> Played:
         """The games that were asked for."""
+        if self._workers is not None:
+            found: dict[int, Played] = dict(self._workers.get() for _ in self._asked)
+            return Played.joined([found[number] for number in sorted(found)])
         begin = time.perf_counter()
-        try:
-            if self._pool is not None:
-                return Played.joined([group.result() for group in self._under_way])
-        except BrokenProcessPool:
-            raise RuntimeError("a process that plays was ended from outside; resume the run") from None
         self._here = self._here or Actor(self.game, self.settings)
-        played = Played.joined([self._here.play(*group) for group in self._asked])
+        played = Played.joined([self._here.play(**group) for group in self._asked])
         if time.perf_counter() - begin > self.patience:
             self._open()
         return played
 
     def close(self) -> None:
-        """End the processes."""
-        if self._pool is not None:
-            processes = list((self._pool._processes or {}).values())
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.terminate()
+        """End the workers."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
+
+
+def _in_notebook(game: Game) -> bool:
+    return type(game).__module__ == "__main__"
 
 
 def learn(
@@ -419,7 +405,7 @@ def learn(
 class Trainer:
     """The nets, what they learn from, and the scores that are ranked."""
 
-    def __init__(self, game: Game, settings: Settings, seed: int) -> None:
+    def __init__(self, game: Game, settings: Settings, seed: int, hire: Hire | None = None) -> None:
         torch.manual_seed(seed)
         self.game, self.settings, self.seed = game, settings, seed
         self.net = Net(game, settings).to(settings.device)
@@ -431,7 +417,7 @@ class Trainer:
         """Positions that the last iteration added."""
         self.scores = np.zeros(0)
         self.iterations = 0
-        self.actors = Actors(game, settings)
+        self.actors = Actors(game, settings, hire)
 
     @property
     def threshold(self) -> float:
@@ -523,7 +509,7 @@ class Trainer:
 
 def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     """Iterate until the iterations or the minutes are over."""
-    trainer = Trainer(game, settings, run.seed)
+    trainer = Trainer(game, settings, run.seed, run.hire)
     if (saved := run.restore()) is not None:
         trainer.restore(saved)
     before = run.rows[-1]["minutes"] if run.rows else 0.0
