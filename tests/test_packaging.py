@@ -50,7 +50,8 @@ def test_extras() -> None:
     extras: dict[str, list[str]] = PROJECT["optional-dependencies"]
     optional = set(extras) - {"all", "dev"}
     assert extras["all"] == [f"rookery[{','.join(sorted(optional))}]"]
-    assert "rookery[all]" in extras["dev"]
+    tested = optional - {"scale"}  # Ray takes long to fetch and to start: `make slow` installs it
+    assert f"rookery[{','.join(sorted(tested))}]" in extras["dev"]
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]:
         for names in re.findall(r"rookery\[([\w,]+)\]'", page.read_text(encoding="utf-8")):
             assert set(names.split(",")) <= set(extras), page
