@@ -183,12 +183,12 @@ class Site:
             made = await self.helpers.one(asked, 30)
             position, variant = made["start"], made["variant"]
             game = plays.rules(game.name, variant)
-        plays.check_players(players, game, self.runs.trained(game))
         if position:
             start, actions, _ = await asyncio.to_thread(plays.read_position, game, position)
         else:
             start, actions = await self._usual_start(game, variant, seed), []
         now = plays.new_play(game, variant, players, start, actions, seed, about)
+        plays.check_players(players, game, now.state, self.runs.trained(game))
         self.store.add(now.play)
         return JSONResponse(self.view(now), 201)
 
@@ -240,7 +240,7 @@ class Site:
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
         players = fields.texts("players", 2)
-        plays.check_players(players, game, self.runs.trained(game))
+        plays.check_players(players, game, Replay(play).state, self.runs.trained(game))
         play.players = players
         self.store.save(play)
         return JSONResponse(self.view(Replay(play)))

@@ -72,18 +72,22 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def check_players(players: list[str], game: Game, trained: Collection[str] = ()) -> None:
-    """One player for each side, a person or an agent; ValueError otherwise."""
+def check_players(players: list[str], game: Game, state: State, trained: Collection[str] = ()) -> None:
+    """One player for each side, a person or an agent that can play from the position; ValueError otherwise."""
     if len(players) != game.players:
         raise ValueError(f"{game.name} needs {game.players} player{'s' * (game.players > 1)}, not {len(players)}")
     for player in players:
         if player != PERSON:
             check_agent(player, game, trained)
+            method = None if player in trained else methods(game)[split_name(player)[0]]
+            if method and (reason := method.unready(game) or method.refuses(state)):
+                raise ValueError(f"{player} cannot play this position: it {reason}")
 
 
-def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
-    """Agents to choose from in this variant, the strongest first where it is known, those that runs trained last."""
-    known = agent_names(game, ready=True)
+def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
+    """Agents that can play from a position, the strongest first where it is known, those that runs trained last."""
+    game = state.game
+    known = [name for name in agent_names(game, ready=True) if methods(game)[name].refuses(state) is None]
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
@@ -123,8 +127,10 @@ def describe_games(trained: Callable[[Game], Collection[str]]) -> list[dict[str,
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
                 "opponent": opponent(game),
-                "agents": offered_agents(game, trained(game)),
-                "agents_of": {variant: offered_agents(of, trained(of)) for variant, of in variants.items()},
+                "agents": offered_agents(game.initial_state(), trained(game)),
+                "agents_of": {
+                    variant: offered_agents(of.initial_state(), trained(of)) for variant, of in variants.items()
+                },
                 "svg": _thumbnail(name),
             }
         )
@@ -271,7 +277,7 @@ class Replay:
             "legal": _legal(state),
             "history": history,
             "svg": self.svg(),
-            "agents": offered_agents(game, trained),
+            "agents": offered_agents(state, trained),
             "exact": exact_agent(game),
         }
 
@@ -284,6 +290,7 @@ class Replay:
             "title": self.game.title,
             "players": play.players,
             "about": play.about,
+            "over": self.state.player() == TERMINAL,
             "status": self.state.status(),
             "svg": self.svg(),
         }
