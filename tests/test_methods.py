@@ -160,7 +160,9 @@ def test_a_misfit_says_why() -> None:
         rk.agent("minimax", rk.load("tenten"))
     with pytest.raises(ValueError, match="nrpa does not fit tic-tac-toe: it needs a game for one player"):
         rk.agent("nrpa", TicTacToe())
-    with pytest.raises(ValueError, match="mcts does not learn; known learners: q-learning, dqn, zero, ntuple, lspi, td"):
+    with pytest.raises(
+        ValueError, match="mcts does not learn; known learners: q-learning, dqn, zero, ntuple, lspi, td"
+    ):
         learner(rk.load("checkers"), "mcts")
     with pytest.raises(ValueError, match="unknown preset 'tiny'"):
         rk.train("endgames", "q-learning", preset="tiny")

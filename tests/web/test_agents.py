@@ -238,6 +238,25 @@ def test_a_worker_that_nobody_listens_to_is_ended() -> None:
     asyncio.run(scenario())
 
 
+def test_visitors_take_turns() -> None:
+    async def scenario() -> None:
+        pool = Pool(1)
+        answered = []
+
+        async def ask(visitor: str) -> None:
+            await pool.one(QUICK, 60, visitor)
+            answered.append(visitor)
+
+        try:
+            await asyncio.gather(*map(ask, ["heavy"] * 12 + ["light"] * 2 + ["other"]))
+            assert answered[:6].count("light") == 2
+            assert "other" in answered[:4]
+        finally:
+            await pool.close()
+
+    asyncio.run(scenario())
+
+
 def test_a_worker_that_dies_is_a_sentence() -> None:
     async def scenario() -> None:
         pool = Pool(1)

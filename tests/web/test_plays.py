@@ -128,11 +128,34 @@ def test_a_restart_loses_nothing(folder: Path) -> None:
     with TestClient(create_app(site), base_url="http://localhost") as first:
         view = create(first, "checkers", ["person", "random"])
         view = post(first, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
-    with TestClient(create_app(site), base_url="http://localhost") as second:
+    with TestClient(create_app(site), base_url="http://localhost", cookies=first.cookies) as second:
         assert second.get(f"/api/plays/{view['id']}").json() == view
         assert [row["id"] for row in second.get("/api/plays").json()["plays"]] == [view["id"]]
         assert second.request("DELETE", f"/api/plays/{view['id']}", json={}).status_code == 200
         assert second.get(f"/api/plays/{view['id']}").status_code == 404
+
+
+def test_visitors_have_games_of_their_own(folder: Path) -> None:
+    def listed(client: TestClient) -> list[str]:
+        return [row["id"] for row in client.get("/api/plays").json()["plays"]]
+
+    with TestClient(create_app(conftest.settings(folder / "visitors")), base_url="http://localhost") as client:
+        mine = create(client, "checkers")["id"]
+        first = dict(client.cookies)
+        assert create(client, "checkers")["id"] in listed(client)
+        assert dict(client.cookies) == first
+        client.cookies.clear()
+        assert listed(client) == []
+        theirs = create(client, "checkers")
+        assert listed(client) == [theirs["id"]]
+        assert dict(client.cookies) != first
+        # Who has the address of a game can enter it, and not delete it.
+        assert post(client, f"{mine}/move", {"action": theirs["legal"][0]["action"]})["ply"] == 1
+        assert client.request("DELETE", f"/api/plays/{mine}", json={}).status_code == 403
+        client.cookies.clear()
+        client.cookies.update(first)
+        assert client.request("DELETE", f"/api/plays/{mine}", json={}).status_code == 200
+        assert mine not in listed(client)
 
 
 def test_the_store_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +164,7 @@ def test_the_store_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.Monkey
     made = [Play("checkers", None, "x'); DROP TABLE plays; --", i, ["person"]) for i in range(5)]
     for play in made:
         store.add(play)
-    assert [play.id for play in store.recent(10)] == [play.id for play in reversed(made[2:])]
+    assert [play.id for play in store.recent("", 10)] == [play.id for play in reversed(made[2:])]
     assert store.load(made[4].id) == made[4]
     store.close()
 

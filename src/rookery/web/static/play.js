@@ -124,15 +124,17 @@ class PlayPage {
     const { game, variant } = this.view;
     const link = () => {
       const query = new URLSearchParams({ ...(variant ? { variant } : {}), position: this.view.position });
-      return `${location.origin}${location.pathname}#/new/${encodeURIComponent(game)}?${query}`;
+      return `#/new/${encodeURIComponent(game)}?${query}`;
     };
+    const address = async (link) => `${location.origin}${location.pathname}${(await get("/address")).query}${link}`;
     const record = () => get(`/plays/${this.view.id}/record`);
     const button = (name, act) => h("button", { type: "button", onclick: act }, name);
     return h("div", {},
       h("div", { class: "field" }, h("label", { for: "notation" }, "This position"), this.notation),
       h("div", { class: "row" },
         button("Copy position", () => copy(this.view.position, "Position")),
-        button("Copy link", () => copy(link(), "Link")),
+        button("Copy link", async () => copy(await address(link()), "Link")),
+        button("Share game", async () => copy(await address(location.hash), "Link to this game")),
         button("Copy game", async () => copy((await record()).text, "Game")),
         button("Save game", async () => save(await record())),
         button("Set up from here", () => { location.href = link(); })));
@@ -141,7 +143,12 @@ class PlayPage {
   /** Show what the server sent, and let an agent move if it is its turn. */
   update(view) {
     const moved = view.ply !== this.view.ply || view.position !== this.view.position;
+    const others = view.agents.join() !== this.view.agents.join(); // not every agent can play every position
     this.view = view;
+    if (others) {
+      this.seats.forEach((select, i) => options(select, known(view, i), view.players[i], agentName));
+      this.thoughts.offer(view.agents);
+    }
     if (moved) {
       this.lit = [];
       this.hintStage = 0;
