@@ -7,15 +7,17 @@ import { start } from "./home.js";
 import { Thoughts } from "./think.js";
 
 export async function playPage(place, query, id) {
-  const page = new PlayPage(await get(`/plays/${id}`));
+  const [view, { query: token }] = await Promise.all([get(`/plays/${id}`), get("/address")]);
+  const page = new PlayPage(view, token);
   place.append(page.element);
   page.update(page.view);
   return () => page.close();
 }
 
 class PlayPage {
-  constructor(view) {
+  constructor(view, token) {
     this.view = view;
+    this.token = token; // what an address needs so that others can open it
     this.board = new Board((action) => this.move(action));
     this.running = false; // of agents that play by themselves
     this.runs = 0; // how often they were let run, so that only the last time counts
@@ -126,15 +128,15 @@ class PlayPage {
       const query = new URLSearchParams({ ...(variant ? { variant } : {}), position: this.view.position });
       return `#/new/${encodeURIComponent(game)}?${query}`;
     };
-    const address = async (link) => `${location.origin}${location.pathname}${(await get("/address")).query}${link}`;
+    const address = (link) => `${location.origin}${location.pathname}${this.token}${link}`;
     const record = () => get(`/plays/${this.view.id}/record`);
     const button = (name, act) => h("button", { type: "button", onclick: act }, name);
     return h("div", {},
       h("div", { class: "field" }, h("label", { for: "notation" }, "This position"), this.notation),
       h("div", { class: "row" },
         button("Copy position", () => copy(this.view.position, "Position")),
-        button("Copy link", async () => copy(await address(link()), "Link")),
-        button("Share game", async () => copy(await address(location.hash), "Link to this game")),
+        button("Copy link", () => copy(address(link()), "Link")),
+        button("Share game", () => copy(address(location.hash), "Link to this game")),
         button("Copy game", async () => copy((await record()).text, "Game")),
         button("Save game", async () => save(await record())),
         button("Set up from here", () => { location.href = link(); })));
