@@ -471,6 +471,13 @@ class Game:
         """
         raise ValueError(f"positions of {self.title} can only be written")
 
+    def sketch(self, text: str) -> str:
+        """The drawing of a board that is being set up and may be no position yet; ValueError if it is no board.
+
+        The default draws positions only, so that every step of setting one up must be a position.
+        """
+        return self.parse_state(text).svg()
+
     def random_games(self, games: int, seed: int = 0, threads: int = 0, start: State | None = None) -> RandomGames:
         """Play uniformly random games, natively, from `start` or the initial state.
 

@@ -121,6 +121,9 @@ class Fields:
             raise Refused(400, f"{name!r} must be an object")
         return value
 
+    def changed(self, **values: Any) -> Fields:
+        return Fields({**self._data, **values})
+
     def __contains__(self, name: str) -> bool:
         return self._data.get(name) is not None
 
@@ -174,8 +177,19 @@ class Site:
 
     async def create(self, request: Request) -> Response:
         fields = await Fields.of(request)
-        game, variant = self._rules(fields)
         players = fields.texts("players", 2)
+        now = await self._begin(request, fields, players)
+        plays.check_players(players, now.game, now.state, self.runs.trained(now.game))
+        visitor = _visitor(request) or secrets.token_urlsafe(18)
+        now.play.owner = visitor
+        self.store.add(now.play)
+        response = JSONResponse(self.view(now), 201)
+        response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
+        return response
+
+    async def _begin(self, request: Request, fields: Fields, players: list[str]) -> Replay:
+        """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
+        game, variant = self._rules(fields)
         position = fields.lines("position")
         seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
         about: Row = {}
@@ -192,14 +206,7 @@ class Site:
             start, actions, _ = await asyncio.to_thread(plays.read_position, game, position)
         else:
             start, actions = await self._usual_start(game, variant, seed, _asker(request)), []
-        now = plays.new_play(game, variant, players, start, actions, seed, about)
-        plays.check_players(players, game, now.state, self.runs.trained(game))
-        visitor = _visitor(request) or secrets.token_urlsafe(18)
-        now.play.owner = visitor
-        self.store.add(now.play)
-        response = JSONResponse(self.view(now), 201)
-        response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
-        return response
+        return plays.new_play(game, variant, players, start, actions, seed, about)
 
     async def _usual_start(self, game: Game, variant: str | None, seed: int, asker: str) -> str:
         """A start for a person, picked by the agent that knows the exact values where there is one."""
@@ -263,20 +270,27 @@ class Site:
         return JSONResponse({"text": record.text, "file": f"game.{record.extension}"})
 
     async def preview(self, request: Request) -> Response:
-        """A position that is being set up: the drawing, or what is wrong with the text."""
+        """The game that `create` would begin, drawn, after a change by hand if one is asked for. Where the text is no
+        position, `problem` says why; if it is a board, it is drawn all the same."""
         fields = await Fields.of(request)
         game, _ = self._rules(fields)
-        text = fields.lines("position") or str(game.initial_state())
+        shown: Row = {"pieces": game.pieces()}
         try:
             if "piece" in fields:
+                text = fields.lines("position") or str(game.initial_state())
                 cell, piece = fields.number("cell", 0, 10_000), fields.text("piece")
                 text = await asyncio.to_thread(plays.with_piece, game, text, cell, piece)
-            *_, state = await asyncio.to_thread(plays.read_position, game, text)
+                fields = fields.changed(position=text)
+            state = (await self._begin(request, fields, [])).state
         except ValueError as error:  # nothing wrong with the request: the position is still being made
-            return JSONResponse({"problem": " ".join(str(error).split())[:500]})
-        return JSONResponse(
-            {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "pieces": game.pieces()}
-        )
+            shown["problem"] = " ".join(str(error).split())[:500]
+            with contextlib.suppress(ValueError):
+                text = (fields.lines("position") or "").strip()
+                shown |= {"svg": game.sketch(text), "position": text}
+            return JSONResponse(shown)
+        agents = plays.offered_agents(state, self.runs.trained(state.game))
+        shown |= {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents}
+        return JSONResponse(shown)
 
     def _check_ply(self, play: Play, fields: Fields) -> None:
         if fields.number("ply", 0, 10**6, play.cursor) != play.cursor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
@@ -157,11 +158,26 @@ def read_position(game: Game, text: str) -> tuple[str, list[int], State]:
 
 
 def with_piece(game: Game, text: str, cell: int, piece: str) -> str:
-    """The text of a position after one change by hand; ValueError if there is no such change or no such position."""
-    if piece not in game.pieces() and not (piece == "turn" and game.players == 2 and game.pieces()):
+    """The text of a board after one change by hand; it may be no position yet. "clear" empties the board. ValueError if
+    there is no such change or the text is no board."""
+    pieces = game.pieces()
+    if piece not in pieces and not (piece == "turn" and game.players == 2 and pieces) and not _clears(game, piece):
         raise ValueError(f"{piece[:20]!r} cannot be put on a board of {game.title}")
-    *_, state = read_position(game, text)
-    return str(game.parse_state(game.with_piece(str(state), cell, piece)))
+    try:
+        *_, state = read_position(game, text)
+        text = str(state)
+    except ValueError:
+        text = text.strip()
+        game.sketch(text)  # a board that is not a position yet, or a sentence about what is wrong
+    if not _clears(game, piece):
+        return game.with_piece(text, cell, piece)
+    for empty in map(int, re.findall(r'data-cell="([0-9]+)"', game.sketch(text))):
+        text = game.with_piece(text, empty, ".")
+    return text
+
+
+def _clears(game: Game, piece: str) -> bool:
+    return piece == "clear" and "." in game.pieces()
 
 
 class Replay:

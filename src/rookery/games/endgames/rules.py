@@ -160,6 +160,19 @@ class Endgames(NativeGame):
         short = [re.sub(r"\.+", lambda match: str(len(match[0])), row) for row in rows]
         return f"{'/'.join(short)} {side} - - 0 1"
 
+    def sketch(self, text: str) -> str:
+        """The board of a FEN, whatever stands on it.
+
+        >>> Endgames().sketch("8/8/8/8/8/8/8/8 w - - 0 1").count("data-cell")
+        64
+        """
+        board, _, side = " ".join(text.split()[:2]).partition(" ")
+        rows = [re.sub(r"[1-8]", lambda match: "." * int(match[0]), row) for row in board.split("/")]
+        known = re.fullmatch("[KQRBNPkqrbnp.]{64}", "".join(rows)) and side in ("w", "b")
+        if not known or {len(row) for row in rows} != {8}:
+            raise ValueError(f"expected a FEN such as {self.initial_state()}, not {text[:80]!r}")
+        return _draw_board(f"Chess endgame {text}", "".join(rows), side == "b").render()
+
 
 def _check_material(material: str) -> str:
     """The material with its pieces in the usual order."""
@@ -258,24 +271,9 @@ class EndgamesState(_native.endgames.State):
         return draw.labelled(cells, "87654321", "abcdefgh")
 
     def svg(self, overlay: Overlay | None = None) -> str:
-        canvas = draw.Canvas(9, 9, f"Chess endgame {self}")
-
-        def centre(cell: int) -> tuple[float, float]:
-            return cell % 8 + 1.0, cell // 8 + 1.0
-
-        draw.checkerboard(canvas, 8, 8)
-        black_to_move = str(self).split()[1] == "b"
-        # A small disc beside the board, at the mover's side, in the mover's colour.
-        fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
-        canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
-        for square, letter in enumerate(self.letters):
-            if letter == ".":
-                continue
-            x, y = centre(_cell(square))
-            if self.in_check and letter == ("k" if black_to_move else "K"):
-                canvas.circle(x, y, 0.47, draw.HIGHLIGHTS["bad"], extra='fill-opacity="0.6" pointer-events="none"')
-            draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
-        draw.draw_overlay(canvas, self, overlay, centre)
+        by_cell = "".join(self.letters[_cell(cell)] for cell in range(64))  # `_cell` is its own inverse
+        canvas = _draw_board(f"Chess endgame {self}", by_cell, str(self).split()[1] == "b", self.in_check)
+        draw.draw_overlay(canvas, self, overlay, _centre)
         return canvas.render()
 
     def status(self) -> str:
@@ -283,6 +281,27 @@ class EndgamesState(_native.endgames.State):
         if self.ending:
             return f"{default_status(self)} ({self.ending})"
         return default_status(self) + (", in check" if self.in_check else "")
+
+
+def _centre(cell: int) -> tuple[float, float]:
+    return cell % 8 + 1.0, cell // 8 + 1.0
+
+
+def _draw_board(title: str, letters: str, black_to_move: bool, in_check: bool = False) -> draw.Canvas:
+    """The board with one letter per cell, from the top left one on."""
+    canvas = draw.Canvas(9, 9, title)
+    draw.checkerboard(canvas, 8, 8)
+    # A small disc beside the board, at the mover's side, in the mover's colour.
+    fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
+    canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
+    for cell, letter in enumerate(letters):
+        if letter == ".":
+            continue
+        x, y = _centre(cell)
+        if in_check and letter == ("k" if black_to_move else "K"):
+            canvas.circle(x, y, 0.47, draw.HIGHLIGHTS["bad"], extra='fill-opacity="0.6" pointer-events="none"')
+        draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
+    return canvas
 
 
 def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
