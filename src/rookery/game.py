@@ -436,8 +436,9 @@ class Game:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
-        """A whole game as people write it down. `actions` are all that were applied, chance outcomes too."""
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
+        """A whole game as people write it down. `actions` are all that were applied, chance outcomes too. `date`, such
+        as "2026-01-31", is written where the notation has a place for it."""
         state, names = play_out(self.parse_state(start), actions)
         return Record("\n".join([f"# {self.name}: {', '.join(players)}", start, *names, str(state)]) + "\n", "txt")
 

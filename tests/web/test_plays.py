@@ -408,6 +408,23 @@ def _sides(body: dict[str, Any]) -> tuple[str, ...]:
     return game.sides[: game.players]
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_a_copied_game_is_pasted_back(client: TestClient, game: str) -> None:
+    view = create(client, game, seed=3)
+    for _ in range(5):
+        if view["turn"] == "over":
+            break
+        view = post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+    copied = client.get(f"/api/plays/{view['id']}/record").json()
+    pasted = create(client, game, position=copied["text"])
+    for key in ("position", "ply", "length", "status", "player"):
+        assert pasted[key] == view[key], key
+    assert [row["name"] for row in pasted["history"]] == [row["name"] for row in view["history"]]
+    if copied["file"].endswith(("pgn", "pdn")):
+        assert re.search(r'\[Date "20[0-9]{2}\.[01][0-9]\.[0-3][0-9]"\]', copied["text"])
+        assert '[White "Person"]' in copied["text"]
+
+
 def test_blocks_and_hands_are_set_up(client: TestClient) -> None:
     body = {"game": "tenten", "variant": "3x3-three", "position": "#../.../... 1x1"}
     block = client.post("/api/preview", json=body | {"cell": 8, "piece": "#"}).json()

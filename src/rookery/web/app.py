@@ -266,7 +266,9 @@ class Site:
         """The game up to where it is shown, as people of the field write it down."""
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
-        record = game.record(play.start, play.actions[: play.cursor], play.players)
+        date = datetime.fromtimestamp(play.created, UTC).date().isoformat()
+        players = ["Person" if player == plays.PERSON else player for player in play.players]
+        record = game.record(play.start, play.actions[: play.cursor], players, date)
         return JSONResponse({"text": record.text, "file": f"game.{record.extension}"})
 
     async def preview(self, request: Request) -> Response:

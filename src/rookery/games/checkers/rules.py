@@ -83,13 +83,14 @@ class Checkers(NativeGame):
             state.apply(actions[int(uniform(rng) * len(actions))])
         return state
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in PDN."""
         state = self.parse_state(start)
         for action in actions:
             state.apply(action)
         result = state.returns()[0] if state.player() == TERMINAL else None
-        headers = {"Event": "Rookery", "Black": players[0], "White": players[1]}
+        headers = {"Event": "Rookery", "Date": date.replace("-", "."), "Black": players[0], "White": players[1]}
+        headers = {name: value for name, value in headers.items() if value}
         return Record(format_pdn([PdnGame(actions, result, headers, start)]), "pdn")
 
     def parse_record(self, text: str) -> tuple[str, list[int]]:

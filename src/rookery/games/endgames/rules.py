@@ -118,9 +118,9 @@ class Endgames(NativeGame):
         """
         return EndgamesState(self, self.material[1:-1], fresh_seed(rng))
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in Portable Game Notation."""
-        return Record(to_pgn(self.parse_state(start), actions, (players[0], players[1])), "pgn")
+        return Record(to_pgn(self.parse_state(start), actions, (players[0], players[1]), date), "pgn")
 
     def parse_record(self, text: str) -> tuple[str, list[int]]:
         """A start and the actions after it, from a FEN or from the first game of a PGN file.
@@ -304,7 +304,7 @@ def _draw_board(title: str, letters: str, black_to_move: bool, in_check: bool = 
     return canvas
 
 
-def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
+def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?"), date: str = "") -> str:
     """A game in Portable Game Notation, as chess programs read it.
 
     >>> state = Endgames("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
@@ -322,8 +322,8 @@ def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str
     white = state.returns()[0]
     result = "*" if state.ending is None else "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
     tags = {
-        "Event": "Rookery", "Site": "?", "Date": "????.??.??", "Round": "?", "White": players[0], "Black": players[1],
-        "Result": result, "SetUp": "1", "FEN": str(start),
+        "Event": "Rookery", "Site": "?", "Date": date.replace("-", ".") or "????.??.??", "Round": "?",
+        "White": players[0], "Black": players[1], "Result": result, "SetUp": "1", "FEN": str(start),
     }  # fmt: skip
     head = "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
     return f"{head}\n\n{textwrap.fill(' '.join([*words, result]), 79)}\n"
