@@ -148,27 +148,53 @@ def draw_overlay(
 def _draw_values(
     canvas: Canvas, state: State, values: Mapping[int, float], centre: Callable[[int], tuple[float, float]]
 ) -> None:
-    """A value stands where its action ends; where several end, a little before, with an arrow. The best have one."""
-    paths = {action: cells for action in values if (cells := state.action_cells(action))}
-    ends = Counter(cells[-1] for cells in paths.values())
+    """A value stands at the lower edge of the cell where its action ends, below what is on the cell. Where several
+    actions end each has an arrow, and its value stands before the end; so do the best. Of actions with the same first
+    and last cell the best is shown. No value covers another: where there is no room, the lower one is left out."""
+    ranked = sorted(values, key=lambda action: -values[action])
+    paths: dict[tuple[int, int], int] = {}  # by first and last cell
+    for action in ranked:
+        if cells := state.action_cells(action):
+            paths.setdefault((cells[0], cells[-1]), action)
+    ends = Counter(end for _, end in paths)
     best = max(values.values(), default=0.0)
-    ranked = sorted(paths, key=lambda action: values[action])
-    for action in ranked:
-        cells = paths[action]
-        if len(cells) > 1 and (values[action] == best or ends[cells[-1]] > 1):
-            arrow(canvas, centre(cells[0]), centre(cells[-1]), 0.9 if values[action] == best else 0.35)
-    for action in ranked:
-        cells = paths[action]
-        x, y = centre(cells[-1])
-        if ends[cells[-1]] > 1:
-            x0, y0 = centre(cells[0])
-            back = 0.34 / max(math.hypot(x - x0, y - y0), 0.34)
-            x, y = x - back * (x - x0), y - back * (y - y0)
-        text = f"{values[action]:.3g}"
+    for (start, end), action in reversed(paths.items()):
+        if start != end and (values[action] == best or ends[end] > 1):
+            arrow(canvas, centre(start), centre(end), 0.9 if values[action] == best else 0.35)
+    taken: list[tuple[float, float, float]] = []  # the middles and widths of what is written
+    for (start, end), action in paths.items():
+        text = short(values[action])
         width = 0.14 * len(text) + 0.14
-        fill = HIGHLIGHTS["good"] if values[action] == best else INK
-        canvas.rect(x - width / 2, y - 0.16, width, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.9"')
-        canvas.text(x, y, text, 0.22, fill, 'font-weight="600"')
+        (x0, y0), (x1, y1) = centre(start), centre(end)
+        length = max(math.hypot(x1 - x0, y1 - y0), 1.0)
+        places = [(x1, y1 + 0.33), (x1, y1 - 0.33)] if ends[end] == 1 else []
+        places += [(x1 - back / length * (x1 - x0), y1 - back / length * (y1 - y0)) for back in (0.4, 0.55, 0.7)]
+        for x, y in places:
+            x = min(max(x, width / 2), canvas.width - width / 2)
+            y = min(max(y, 0.16), canvas.height - 0.16)
+            if all(abs(y - other_y) >= 0.32 or abs(x - other_x) >= (width + w) / 2 for other_x, other_y, w in taken):
+                fill = HIGHLIGHTS["good"] if values[action] == best else INK
+                canvas.rect(x - width / 2, y - 0.16, width, 0.32, PAPER, extra='rx="0.08" fill-opacity="0.9"')
+                canvas.text(x, y, text, 0.22, fill, 'font-weight="600"')
+                taken.append((x, y, width))
+                break
+
+
+def short(value: float) -> str:
+    """A value in few characters, without an exponent.
+
+    >>> [short(value) for value in (3.86e-07, 0.9731, -0.5, 12.345, 1234.5, 2.5e6)]
+    ['0', '0.973', '-0.5', '12.3', '1234', '2.5M']
+    """
+    size = abs(value)
+    if size >= 1e12:
+        return "∞" if value > 0 else "-∞"
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if size >= unit:
+            return f"{value / (1e3 if letter == 'k' else unit):.3g}{letter}"
+    text = f"{value:.{3 if size < 1 else 2 if size < 10 else 1 if size < 100 else 0}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], opacity: float = 0.8) -> None:

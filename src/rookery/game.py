@@ -436,8 +436,9 @@ class Game:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
-        """A whole game as people write it down. `actions` are all that were applied, chance outcomes too."""
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
+        """A whole game as people write it down. `actions` are all that were applied, chance outcomes too. `date`, such
+        as "2026-01-31", is written where the notation has a place for it."""
         state, names = play_out(self.parse_state(start), actions)
         return Record("\n".join([f"# {self.name}: {', '.join(players)}", start, *names, str(state)]) + "\n", "txt")
 
@@ -470,6 +471,13 @@ class Game:
         `parse_state` says so.
         """
         raise ValueError(f"positions of {self.title} can only be written")
+
+    def sketch(self, text: str) -> str:
+        """The drawing of a board that is being set up and may be no position yet; ValueError if it is no board.
+
+        The default draws positions only, so that every step of setting one up must be a position.
+        """
+        return self.parse_state(text).svg()
 
     def random_games(self, games: int, seed: int = 0, threads: int = 0, start: State | None = None) -> RandomGames:
         """Play uniformly random games, natively, from `start` or the initial state.

@@ -107,6 +107,11 @@ class Method:
         """Why there is no agent without training first; None if there is one."""
         return "is not trained yet" if self.kind == "learn" else None
 
+    def refuses(self, state: State) -> str | None:
+        """Why the agent cannot play from a position, as a clause such as "knows positions of at most 4 pieces"; None if
+        it can."""
+        return None
+
     def default_settings(self, game: Game) -> Any:
         """The settings to train a game with, if nothing else is said."""
         module: Any = self.imported() if self.module else None

@@ -19,7 +19,7 @@ from rookery.games.endgames.tables import tables
 from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.puzzles import STUCK
 from rookery.registry import agent as load_agent
-from rookery.registry import agent_names
+from rookery.registry import agent_names, methods
 from rookery.web import plays
 from rookery.web.pool import Pool, TooLong
 from tests.web.conftest import Server, events
@@ -238,6 +238,25 @@ def test_a_worker_that_nobody_listens_to_is_ended() -> None:
     asyncio.run(scenario())
 
 
+def test_visitors_take_turns() -> None:
+    async def scenario() -> None:
+        pool = Pool(1)
+        answered = []
+
+        async def ask(visitor: str) -> None:
+            await pool.one(QUICK, 60, visitor)
+            answered.append(visitor)
+
+        try:
+            await asyncio.gather(*map(ask, ["heavy"] * 12 + ["light"] * 2 + ["other"]))
+            assert answered[:6].count("light") == 2
+            assert "other" in answered[:4]
+        finally:
+            await pool.close()
+
+    asyncio.run(scenario())
+
+
 def test_a_worker_that_dies_is_a_sentence() -> None:
     async def scenario() -> None:
         pool = Pool(1)
@@ -288,6 +307,35 @@ def test_a_slow_agent_freezes_nothing_and_can_be_cancelled(server: Server) -> No
 def test_every_offered_agent_is_known() -> None:
     for name in rookery.GAMES:
         game = rookery.load(name)
-        for agent in plays.offered_agents(game):
+        offered = plays.offered_agents(game.initial_state())
+        for agent in offered:
             assert plays.check_agent(agent, game) == agent
-        assert {agent.split(":")[0] for agent in plays.offered_agents(game)} == set(agent_names(game, ready=True))
+        able = {name for name in agent_names(game, ready=True) if not methods(game)[name].refuses(game.initial_state())}
+        assert {agent.split(":")[0] for agent in offered} == able
+
+
+def test_an_agent_is_offered_where_it_can_play(client: TestClient) -> None:
+    """The solved endgames of checkers do not reach to the start: whoever took them as opponent would wait for ever."""
+    view = create(client, "checkers")
+    assert "oracle" not in view["agents"]
+    body = {"game": "checkers", "players": ["person", "oracle"]}
+    refused = client.post("/api/plays", json=body)
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "oracle cannot play this position: it knows positions of up to 4 pieces"
+    assert client.post(f"/api/plays/{view['id']}/players", json=body).status_code == 400
+    few = client.post("/api/plays", json=body | {"position": "B:W30,K31:B1,K2"})
+    assert few.status_code == 201
+    assert "oracle" in few.json()["agents"]
+
+
+def test_a_solved_puzzle_is_called_solved(client: TestClient) -> None:
+    view = create(client, "solitaire-chess", position="R.../.B../..N./P...")
+    moves = solve(rookery.load("solitaire-chess").parse_state(view["position"])).moves
+    assert moves
+    verdicts = []
+    for ply, action in enumerate(moves, start=1):
+        post(client, f"{view['id']}/move", {"action": action})
+        verdicts.append(post(client, f"{view['id']}/judge", {"ply": ply})["text"])
+    assert verdicts == ["Still solvable.", "Still solvable.", "Solved."]
+    [card] = [play for play in client.get("/api/plays").json()["plays"] if play["id"] == view["id"]]
+    assert card["over"]

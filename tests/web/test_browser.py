@@ -45,9 +45,11 @@ def open_page(browser: Any, server: Server) -> Iterator[OpenPage]:
     problems: list[str] = []
     contexts = []
 
-    def open_page(path: str = "", width: int = 1200, theme: str = "light", touch: bool = False) -> Page:
+    def open_page(
+        path: str = "", width: int = 1200, height: int = 800, theme: str = "light", touch: bool = False
+    ) -> Page:
         context = browser.new_context(
-            viewport={"width": width, "height": 800}, color_scheme=theme, has_touch=touch,
+            viewport={"width": width, "height": height}, color_scheme=theme, has_touch=touch,
             permissions=["clipboard-read", "clipboard-write"],
         )  # fmt: skip
         contexts.append(context)
@@ -280,6 +282,58 @@ def test_agents_are_watched_with_steps_back(open_page: OpenPage, server: Server)
     expect_played(page, 1)
 
 
+def test_watching_continues_after_steps_back(open_page: OpenPage, server: Server) -> None:
+    body = {"game": "endgames", "players": ["random", "random"], "position": "8/8/8/2k5/8/8/3R4/K7 w - - 0 1"}
+    page, _ = open_play(open_page, server, body)
+    page.get_by_label("Speed").fill("6")
+    for count in range(1, 5):
+        page.get_by_role("button", name="Step").click()
+        expect_played(page, count)
+    for count in (3, 2, 1):
+        page.get_by_role("button", name="Back").click()
+        expect_played(page, count)
+    page.get_by_role("button", name="Run").click()
+    playwright.expect(page.locator(".history button:not(.later)").nth(7)).to_be_attached()
+
+
+def test_the_list_of_moves_follows_the_game(open_page: OpenPage, server: Server) -> None:
+    state = rookery.load("checkers").initial_state()
+    start, actions = str(state), []
+    while len(actions) < 60 and state.player() >= 0:
+        actions.append(state.legal_actions()[0])
+        state.apply(actions[-1])
+    record = state.game.record(start, actions, ["a", "b"]).text
+    body = {"game": "checkers", "players": ["person", "person"], "position": record}
+    page, _ = open_play(open_page, server, body)
+    in_sight = """() => {
+        const [list, move] = [".history", ".history [aria-current]"].map(
+            (place) => document.querySelector(place).getBoundingClientRect());
+        return move.top >= list.top && move.bottom <= list.bottom;
+    }"""
+    assert page.locator(".history").evaluate("list => list.scrollHeight > list.clientHeight")
+    page.wait_for_function(in_sight)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768), (390, 844), (844, 390)])
+def test_everything_needed_to_play_fits(open_page: OpenPage, server: Server, width: int, height: int) -> None:
+    """Board, tools and verdict are in sight, and the verdict leaves the tools where they were."""
+    body = {"game": "endgames", "players": ["person", "oracle"], "position": "8/8/8/2k5/8/8/3R4/K7 w - - 0 1"}
+    page, view = open_play(open_page, server, body, width=width, height=height)
+    undo = page.get_by_role("button", name="Undo")
+    before = undo.bounding_box()
+    touch(page, next(row["cells"] for row in view["legal"] if row["name"] == "Rd5+"))
+    page.wait_for_selector(".verdict.bad")
+    new_game = page.get_by_role("button", name="New game")
+    for place in (page.locator(".board"), page.locator(".status"), page.locator(".verdict"), undo, new_game):
+        box = place.bounding_box()
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+    assert page.locator(".board").bounding_box()["height"] > 300
+    assert abs(undo.bounding_box()["y"] - before["y"]) < 30  # the status may take a second line on a telephone
+
+
 def test_a_picker_asks_where_several_lines_end_at_one_dot(open_page: OpenPage, server: Server) -> None:
     state = rookery.load("morpion").initial_state()
     while True:  # some position soon has a dot with two lines
@@ -386,13 +440,20 @@ def test_a_position_is_set_up_by_touch(open_page: OpenPage) -> None:
     page = open_page("#/new/endgames")
     page.get_by_label("Black", exact=True).select_option("person")  # an agent would move as soon as the game starts
     text = page.get_by_label("Position, in the notation")
-    page.get_by_label("Touch the board to put there").select_option("K")
-    touch(page, [59])  # d1
+    page.get_by_role("button", name="Clear the board").click()
+    playwright.expect(text).to_have_value("8/8/8/8/8/8/8/8 w - - 0 1")
+    playwright.expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    for piece, cell in (("k", 28), ("R", 56), ("K", 59)):  # e5, a1, d1
+        page.get_by_label("Touch the board to put there").select_option(piece)
+        touch(page, [cell])
     playwright.expect(text).to_have_value("8/8/8/4k3/8/8/8/R2K4 w - - 0 1")
     page.get_by_role("button", name="Other side to move").click()
     playwright.expect(text).to_have_value("8/8/8/4k3/8/8/8/R2K4 b - - 0 1")
     touch(page, [29])  # beside the black king
     playwright.expect(page.locator("#position-note.wrong")).to_be_visible()
+    playwright.expect(text).to_have_value("8/8/8/4kK2/8/8/8/R7 b - - 0 1")
+    playwright.expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    touch(page, [59])
     playwright.expect(text).to_have_value("8/8/8/4k3/8/8/8/R2K4 b - - 0 1")
     page.get_by_role("button", name="Start").click()
     playwright.expect(page.locator("#notation")).to_have_value("8/8/8/4k3/8/8/8/R2K4 b - - 0 1")
@@ -405,7 +466,7 @@ def test_only_agents_that_play_a_variant_are_offered_for_it(open_page: OpenPage)
     assert seat.locator("option[value=oracle]").count() == 0
     seat.select_option("best")
     page.get_by_label("Variant").select_option("4x4-seven")
-    assert seat.locator("option[value=linear]").count() == 0
+    playwright.expect(seat.locator("option[value=linear]")).to_have_count(0)
     assert seat.locator("option[value=oracle]").count() == 1
     assert seat.input_value() == "best"
     page.get_by_role("button", name="Start").click()
@@ -417,6 +478,7 @@ def test_a_wrong_position_says_what_is_wrong(open_page: OpenPage) -> None:
     page = open_page("#/new/tenten")
     page.get_by_label("Position, in the notation").fill("###")
     playwright.expect(page.locator("#position-note.wrong")).to_contain_text("expected 10 rows")
+    playwright.expect(page.get_by_role("button", name="Start")).to_be_disabled()
 
 
 PAGES = ["", "#/new/checkers", "#/runs"]

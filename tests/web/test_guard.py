@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from rookery.web.app import STATIC, create_app
+from rookery.web.app import STATIC, Refused, create_app
 from rookery.web.guard import MAX_BODY
 from tests.web import conftest
 from tests.web.test_plays import create
@@ -41,7 +43,8 @@ def test_another_site_is_refused(client: TestClient) -> None:
     body = {"game": "checkers", "players": ["person", "person"]}
     for headers in (
         {"origin": "https://evil.example"}, {"origin": "null"}, {"origin": "http://localhost:9"},
-        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "cross-site"}, {"origin": "http://[::1"}, {"origin": "http://localhost@evil.example"},
+        {"origin": ""},
     ):  # fmt: skip
         assert error(client.post("/api/plays", json=body, headers=headers))[0] == 403
     assert client.post("/api/plays", json=body, headers={"origin": "http://localhost"}).status_code == 201
@@ -131,6 +134,72 @@ def test_a_token_is_asked_for(folder: Path) -> None:
         assert "HttpOnly" in signed_in.headers["set-cookie"]
         assert "SameSite=strict" in signed_in.headers["set-cookie"]
         assert client.get("/api/games").status_code == 200
+
+
+def test_cookies_of_other_programs_do_no_harm(folder: Path) -> None:
+    app = create_app(conftest.settings(folder / "cookies", token="s3cret"))
+    with TestClient(app, base_url="http://192.168.1.5:8080") as client:
+        for odd in ("[]=1", 'a="', "{", "x=é".encode("latin-1"), "=", ";;", "rookery_token=of-another-server"):
+            raw = odd if isinstance(odd, bytes) else odd.encode()
+            for header in (raw + b"; rookery_token=s3cret", b"rookery_token=s3cret; " + raw):
+                assert client.get("/api/plays", headers={b"cookie": header}).status_code == 200
+        assert client.get("/api/address", headers={"cookie": "rookery_token=s3cret"}).json() == {
+            "query": "?token=s3cret"
+        }
+
+
+def test_a_body_that_does_not_come_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rookery.web.guard.BODY_SECONDS", 0.1)
+    app = create_app(conftest.settings(folder / "slow"))
+    pieces = iter([b'{"game": ', b'"check'])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        piece = next(pieces, None)
+        if piece is None:
+            await asyncio.sleep(60)
+        return {"type": "http.request", "body": piece, "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"100")]
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "POST", "path": "/api/preview", "raw_path": b"/api/preview",
+        "query_string": b"", "root_path": "", "headers": headers, "client": ("127.0.0.1", 1), "server": ("x", 80),
+        "scheme": "http",
+    }  # fmt: skip
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 10))
+    assert sent[0]["status"] == 408
+    assert b"did not come" in sent[1]["body"]
+
+
+def test_streams_are_counted_when_they_are_asked_for(folder: Path) -> None:
+    """A burst of requests must not pass before the first of them has begun to answer."""
+    site = create_app(conftest.settings(folder / "burst", max_streams=8)).state.site
+
+    def ask(visitor: str) -> Any:
+        cookie = f"rookery_visitor={visitor * 16}".encode()
+        request = Request({"type": "http", "headers": [(b"cookie", cookie)], "client": ("127.0.0.1", 1)})
+        return site.stream(request, {}, lambda row: row, {"event": "known"})
+
+    async def answered(response: Any) -> None:
+        async def receive() -> Any:
+            await asyncio.sleep(60)
+
+        async def send(message: Any) -> None:
+            pass
+
+        await response({}, receive, send)
+
+    responses = [ask("a"), ask("a")]
+    with pytest.raises(Refused, match="you have asked 2 agents already"):
+        ask("a")
+    responses += [ask(visitor) for visitor in "bbccdd"]
+    with pytest.raises(Refused, match="8 agents are asked already"):
+        ask("e")
+    asyncio.run(answered(responses[0]))
+    ask("a")
 
 
 def test_open_streams_are_bounded(folder: Path) -> None:

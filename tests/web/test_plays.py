@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +129,34 @@ def test_a_restart_loses_nothing(folder: Path) -> None:
     with TestClient(create_app(site), base_url="http://localhost") as first:
         view = create(first, "checkers", ["person", "random"])
         view = post(first, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
-    with TestClient(create_app(site), base_url="http://localhost") as second:
+    with TestClient(create_app(site), base_url="http://localhost", cookies=first.cookies) as second:
         assert second.get(f"/api/plays/{view['id']}").json() == view
         assert [row["id"] for row in second.get("/api/plays").json()["plays"]] == [view["id"]]
         assert second.request("DELETE", f"/api/plays/{view['id']}", json={}).status_code == 200
         assert second.get(f"/api/plays/{view['id']}").status_code == 404
+
+
+def test_visitors_have_games_of_their_own(folder: Path) -> None:
+    def listed(client: TestClient) -> list[str]:
+        return [row["id"] for row in client.get("/api/plays").json()["plays"]]
+
+    with TestClient(create_app(conftest.settings(folder / "visitors")), base_url="http://localhost") as client:
+        mine = create(client, "checkers")["id"]
+        first = dict(client.cookies)
+        assert create(client, "checkers")["id"] in listed(client)
+        assert dict(client.cookies) == first
+        client.cookies.clear()
+        assert listed(client) == []
+        theirs = create(client, "checkers")
+        assert listed(client) == [theirs["id"]]
+        assert dict(client.cookies) != first
+        # Who has the address of a game can enter it, and not delete it.
+        assert post(client, f"{mine}/move", {"action": theirs["legal"][0]["action"]})["ply"] == 1
+        assert client.request("DELETE", f"/api/plays/{mine}", json={}).status_code == 403
+        client.cookies.clear()
+        client.cookies.update(first)
+        assert client.request("DELETE", f"/api/plays/{mine}", json={}).status_code == 200
+        assert mine not in listed(client)
 
 
 def test_the_store_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +165,7 @@ def test_the_store_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.Monkey
     made = [Play("checkers", None, "x'); DROP TABLE plays; --", i, ["person"]) for i in range(5)]
     for play in made:
         store.add(play)
-    assert [play.id for play in store.recent(10)] == [play.id for play in reversed(made[2:])]
+    assert [play.id for play in store.recent("", 10)] == [play.id for play in reversed(made[2:])]
     assert store.load(made[4].id) == made[4]
     store.close()
 
@@ -312,6 +336,93 @@ def test_positions_are_set_up_by_hand(
         assert "problem" in seen
     else:
         assert seen["position"] == after
+
+
+@pytest.mark.parametrize(
+    ("game", "cleared", "steps", "position"),
+    [
+        ("endgames", "8/8/8/8/8/8/8/8 w - - 0 1", [(4, "k"), (60, "K"), (63, "R")], "4k3/8/8/8/8/8/8/4K2R w - - 0 1"),
+        ("checkers", "B:W:B", [(0, "B"), (29, "KW")], "B:WK30:B1"),
+        ("solitaire-chess", "..../..../..../....", [(0, "R"), (3, "B")], "R..B/..../..../...."),
+    ],
+)
+def test_a_board_is_cleared_and_filled_again(
+    client: TestClient, game: str, cleared: str, steps: list[tuple[int, str]], position: str
+) -> None:
+    def put(text: str, cell: int, piece: str) -> Any:
+        return client.post("/api/preview", json={"game": game, "position": text, "cell": cell, "piece": piece}).json()
+
+    seen = put(str(rookery.load(game).initial_state()), 0, "clear")
+    assert seen["position"] == cleared
+    for cell, piece in steps:
+        assert seen["svg"].startswith("<svg")
+        seen = put(seen["position"], cell, piece)
+    assert "problem" not in seen
+    assert seen["position"] == position
+    assert rookery.load(game).sketch(position) == seen["svg"] == rookery.load(game).parse_state(position).svg()
+
+
+@pytest.mark.parametrize(
+    ("game", "board", "pieces"),
+    [
+        ("endgames", "8/8/8/8/8/8/8/8 w - - 0 1", 0),
+        ("endgames", "8/8/8/3kK3/8/8/8/R7 b - - 0 1", 3),
+        ("checkers", "B:W1:B2", 2),
+    ],
+)
+def test_a_board_that_is_no_position_is_drawn_and_said_to_be_none(
+    client: TestClient, game: str, board: str, pieces: int
+) -> None:
+    seen = client.post("/api/preview", json={"game": game, "position": board}).json()
+    assert seen["problem"]
+    assert seen["position"] == board
+    assert seen["svg"].count("data-upright") == pieces
+    assert (
+        client.post("/api/plays", json={"game": game, "position": board, "players": ["person"] * 2}).status_code == 400
+    )
+
+
+@pytest.mark.parametrize("text", ["", "x", "8/8 w", "B:W99:B", "B:W1,K:B", "R.../", "\0", "....", "9" * 40])
+def test_what_is_no_board_is_refused_with_a_sentence(client: TestClient, text: str) -> None:
+    for game in ("endgames", "checkers", "solitaire-chess", "tenten", "morpion"):
+        with pytest.raises(ValueError, match=r"."):
+            rookery.load(game).sketch(text)
+        body = {"game": game, "position": text or " ", "cell": 0, "piece": "clear"}
+        problem = client.post("/api/preview", json=body).json()["problem"]
+        assert not re.search("unpack|index|literal|NoneType", problem)
+
+
+@pytest.mark.parametrize(
+    "body", [{"game": "endgames"}, {"game": "tenten"}, {"game": "solitaire-chess", "puzzle": "expert"}]
+)
+def test_the_preview_is_what_start_gives(client: TestClient, body: dict[str, Any]) -> None:
+    for seed in (1, 2):
+        seen = client.post("/api/preview", json=body | {"seed": seed}).json()
+        view = client.post("/api/plays", json=body | {"seed": seed, "players": ["person"] * len(_sides(body))}).json()
+        assert (seen["position"], seen["svg"]) == (view["position"], view["svg"])
+        assert seen["agents"] == view["agents"]
+
+
+def _sides(body: dict[str, Any]) -> tuple[str, ...]:
+    game = rookery.load(body["game"])
+    return game.sides[: game.players]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_copied_game_is_pasted_back(client: TestClient, game: str) -> None:
+    view = create(client, game, seed=3)
+    for _ in range(5):
+        if view["turn"] == "over":
+            break
+        view = post(client, f"{view['id']}/move", {"action": view["legal"][0]["action"]})
+    copied = client.get(f"/api/plays/{view['id']}/record").json()
+    pasted = create(client, game, position=copied["text"])
+    for key in ("position", "ply", "length", "status", "player"):
+        assert pasted[key] == view[key], key
+    assert [row["name"] for row in pasted["history"]] == [row["name"] for row in view["history"]]
+    if copied["file"].endswith(("pgn", "pdn")):
+        assert re.search(r'\[Date "20[0-9]{2}\.[01][0-9]\.[0-3][0-9]"\]', copied["text"])
+        assert '[White "Person"]' in copied["text"]
 
 
 def test_blocks_and_hands_are_set_up(client: TestClient) -> None:

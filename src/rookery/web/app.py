@@ -11,7 +11,7 @@ import contextlib
 import json
 import random
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,13 +31,16 @@ from rookery.agents import Agent
 from rookery.game import Game
 from rookery.web import plays, reports
 from rookery.web.events import EventStream, with_signs_of_life
-from rookery.web.guard import LOOPBACK, Guard, TooLarge
+from rookery.web.guard import BODY_SECONDS, LOOPBACK, Guard, TooLarge, TooSlow, cookies
 from rookery.web.plays import Replay
 from rookery.web.pool import Pool, TooLong
 from rookery.web.runs import NoRun, Runs
 from rookery.web.store import Play, Store
 
 STATIC = Path(__file__).parent / "static"
+VISITOR = "rookery_visitor"
+"""The cookie that tells browsers apart: each has a list of games of its own. Whoever knows the address of a game can
+enter it, so that a link shares it."""
 Row = dict[str, Any]
 
 
@@ -58,6 +61,7 @@ class Settings:
     workers: int = 2
     """Agents that think at the same time."""
     max_streams: int = 64
+    """Answers of agents that are under way at the same time; one visitor may have a quarter of them."""
     max_runs: int = 2
     """Runs at the same time."""
 
@@ -117,6 +121,9 @@ class Fields:
             raise Refused(400, f"{name!r} must be an object")
         return value
 
+    def changed(self, **values: Any) -> Fields:
+        return Fields({**self._data, **values})
+
     def __contains__(self, name: str) -> bool:
         return self._data.get(name) is not None
 
@@ -133,7 +140,8 @@ class Site:
         self.helpers = Pool(1, user_code)
         self.runs = Runs(settings.runs, settings.max_runs)
         self.forms: list[Row] | None = None
-        self.streams = 0
+        self.streams: Counter[str] = Counter()
+        """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
 
     async def close(self) -> None:
@@ -160,7 +168,7 @@ class Site:
 
     async def recent(self, request: Request) -> Response:
         rows = []
-        for play in self.store.recent(24):
+        for play in self.store.recent(_visitor(request), 24):
             try:
                 rows.append(Replay(play).card())
             except ValueError:
@@ -169,8 +177,19 @@ class Site:
 
     async def create(self, request: Request) -> Response:
         fields = await Fields.of(request)
-        game, variant = self._rules(fields)
         players = fields.texts("players", 2)
+        now = await self._begin(request, fields, players)
+        plays.check_players(players, now.game, now.state, self.runs.trained(now.game))
+        visitor = _visitor(request) or secrets.token_urlsafe(18)
+        now.play.owner = visitor
+        self.store.add(now.play)
+        response = JSONResponse(self.view(now), 201)
+        response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
+        return response
+
+    async def _begin(self, request: Request, fields: Fields, players: list[str]) -> Replay:
+        """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
+        game, variant = self._rules(fields)
         position = fields.lines("position")
         seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
         about: Row = {}
@@ -180,26 +199,23 @@ class Site:
                 level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
-            made = await self.helpers.one(asked, 30)
+            made = await self.helpers.one(asked, 30, _asker(request))
             position, variant = made["start"], made["variant"]
             game = plays.rules(game.name, variant)
-        plays.check_players(players, game, self.runs.trained(game))
         if position:
             start, actions, _ = await asyncio.to_thread(plays.read_position, game, position)
         else:
-            start, actions = await self._usual_start(game, variant, seed), []
-        now = plays.new_play(game, variant, players, start, actions, seed, about)
-        self.store.add(now.play)
-        return JSONResponse(self.view(now), 201)
+            start, actions = await self._usual_start(game, variant, seed, _asker(request)), []
+        return plays.new_play(game, variant, players, start, actions, seed, about)
 
-    async def _usual_start(self, game: Game, variant: str | None, seed: int) -> str:
+    async def _usual_start(self, game: Game, variant: str | None, seed: int, asker: str) -> str:
         """A start for a person, picked by the agent that knows the exact values where there is one."""
         exact = plays.exact_agent(game)
         if exact is None:
             start = await asyncio.to_thread(Agent().practice_start, game, random.Random(seed))
             return str(start)
         asked = {"task": "start", "agent": exact, "game": game.name, "variant": variant, "seed": seed}
-        return str((await self.helpers.one(asked, 30))["start"])
+        return str((await self.helpers.one(asked, 30, asker))["start"])
 
     def _rules(self, fields: Fields) -> tuple[Game, str | None]:
         name = fields.text("game")
@@ -210,8 +226,9 @@ class Site:
         return JSONResponse(self.view(Replay(self.play(request))))
 
     async def delete(self, request: Request) -> Response:
-        if not self.store.delete(request.path_params["id"]):
-            raise Refused(404, "there is no game with this id")
+        if self.play(request).owner != _visitor(request):
+            raise Refused(403, "only who began a game can delete it")
+        self.store.delete(request.path_params["id"])
         return JSONResponse({"deleted": True})
 
     async def move(self, request: Request) -> Response:
@@ -240,7 +257,7 @@ class Site:
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
         players = fields.texts("players", 2)
-        plays.check_players(players, game, self.runs.trained(game))
+        plays.check_players(players, game, Replay(play).state, self.runs.trained(game))
         play.players = players
         self.store.save(play)
         return JSONResponse(self.view(Replay(play)))
@@ -249,24 +266,33 @@ class Site:
         """The game up to where it is shown, as people of the field write it down."""
         play = self.play(request)
         game = plays.rules(play.game, play.variant)
-        record = game.record(play.start, play.actions[: play.cursor], play.players)
+        date = datetime.fromtimestamp(play.created, UTC).date().isoformat()
+        players = ["Person" if player == plays.PERSON else player for player in play.players]
+        record = game.record(play.start, play.actions[: play.cursor], players, date)
         return JSONResponse({"text": record.text, "file": f"game.{record.extension}"})
 
     async def preview(self, request: Request) -> Response:
-        """A position that is being set up: the drawing, or what is wrong with the text."""
+        """The game that `create` would begin, drawn, after a change by hand if one is asked for. Where the text is no
+        position, `problem` says why; if it is a board, it is drawn all the same."""
         fields = await Fields.of(request)
         game, _ = self._rules(fields)
-        text = fields.lines("position") or str(game.initial_state())
+        shown: Row = {"pieces": game.pieces()}
         try:
             if "piece" in fields:
+                text = fields.lines("position") or str(game.initial_state())
                 cell, piece = fields.number("cell", 0, 10_000), fields.text("piece")
                 text = await asyncio.to_thread(plays.with_piece, game, text, cell, piece)
-            *_, state = await asyncio.to_thread(plays.read_position, game, text)
+                fields = fields.changed(position=text)
+            state = (await self._begin(request, fields, [])).state
         except ValueError as error:  # nothing wrong with the request: the position is still being made
-            return JSONResponse({"problem": " ".join(str(error).split())[:500]})
-        return JSONResponse(
-            {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "pieces": game.pieces()}
-        )
+            shown["problem"] = " ".join(str(error).split())[:500]
+            with contextlib.suppress(ValueError):
+                text = (fields.lines("position") or "").strip()
+                shown |= {"svg": game.sketch(text), "position": text}
+            return JSONResponse(shown)
+        agents = plays.offered_agents(state, self.runs.trained(state.game))
+        shown |= {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents}
+        return JSONResponse(shown)
 
     def _check_ply(self, play: Play, fields: Fields) -> None:
         if fields.number("ply", 0, 10**6, play.cursor) != play.cursor:
@@ -306,7 +332,7 @@ class Site:
             self.store.save(play)
             return {"event": "view", "view": self.view(now)}
 
-        return self.stream(self.thinkers, asked, finish)
+        return self.stream(request, asked, finish)
 
     async def think(self, request: Request) -> Response:
         """What an agent thinks of every move, and why."""
@@ -326,13 +352,13 @@ class Site:
                     self.thoughts.popitem(last=False)
             return {"event": "thought", "ply": play.cursor} | row
 
-        return self.stream(self.thinkers, asked, finish, known)
+        return self.stream(request, asked, finish, known)
 
     async def hint(self, request: Request) -> Response:
         fields = await Fields.of(request)
         stage = fields.number("stage", 1, 3)
         play = self.play(request)
-        told = await self.helpers.one({"task": "hint"} | _position(play), 20)
+        told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
         shown = min(stage, len(told["hints"]))
         return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
 
@@ -345,7 +371,7 @@ class Site:
             raise Refused(400, f"the game has {len(play.actions)} actions only")
         asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
         try:
-            return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds))
+            return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds, _asker(request)))
         except ValueError as error:  # nothing wrong with the request: nobody knows
             return JSONResponse({"verdict": None, "text": str(error)})
 
@@ -384,6 +410,10 @@ class Site:
     async def list_reports(self, request: Request) -> Response:
         return JSONResponse({"reports": reports.found(self.settings.reports)})
 
+    async def address(self, request: Request) -> Response:
+        """What a link needs so that others can open it: the token, where there is one. Who asks has it already."""
+        return JSONResponse({"query": f"?token={self.settings.token}" if self.settings.token else ""})
+
     async def show_report(self, request: Request) -> Response:
         page = reports.page(self.settings.reports, request.path_params["id"])
         if page is None:
@@ -391,18 +421,21 @@ class Site:
         headers = {"content-security-policy": reports.POLICY}
         return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
-    def stream(self, pool: Pool, asked: Row, finish: Callable[[Row], Row], known: Row | None = None) -> Response:
+    def stream(self, request: Request, asked: Row, finish: Callable[[Row], Row], known: Row | None = None) -> Response:
         """The answer of a worker as server-sent events, with a sign of life twice a second."""
-        if self.streams >= self.settings.max_streams:
-            raise Refused(503, f"{self.streams} agents are asked already; try again in a moment")
+        visitor = _asker(request)
+        most = self.settings.max_streams
+        if self.streams.total() >= most:
+            raise Refused(503, f"{most} agents are asked already; try again in a moment")
+        if self.streams[visitor] >= max(1, most // 4):
+            raise Refused(429, f"you have asked {self.streams[visitor]} agents already; wait until some have answered")
 
         async def rows() -> AsyncGenerator[Row, None]:
-            self.streams += 1
             try:
                 if known is not None:
                     yield finish(known)
                     return
-                answer = with_signs_of_life(pool.ask(asked, self.settings.think_seconds))
+                answer = with_signs_of_life(self.thinkers.ask(asked, self.settings.think_seconds, visitor))
                 async with contextlib.aclosing(answer):
                     async for row in answer:
                         if "error" in row:
@@ -415,16 +448,30 @@ class Site:
                 yield {"event": "failed", "error": str(error)}
             except TooLong as error:
                 yield {"event": "failed", "error": f"stopped: {error}"}
-            finally:
-                self.streams -= 1
 
-        return EventStream(rows())
+        def ended() -> None:
+            self.streams[visitor] -= 1
+            if not self.streams[visitor]:
+                del self.streams[visitor]
+
+        self.streams[visitor] += 1  # now, and not when the answer begins: many may be asked at once
+        return EventStream(rows(), ended)
 
 
 def _position(play: Play) -> Row:
     return {
         "game": play.game, "variant": play.variant, "start": play.start, "actions": play.actions[: play.cursor],
     }  # fmt: skip
+
+
+def _visitor(request: Request) -> str:
+    """The id that the browser was given with its first game; nothing if it has none."""
+    return next((value for value in cookies(request.headers, VISITOR) if 16 <= len(value) <= 64), "")
+
+
+def _asker(request: Request) -> str:
+    """Who shares the agents with others: the visitor, or the machine a request came from."""
+    return _visitor(request) or (request.client.host if request.client else "")
 
 
 def _today() -> str:
@@ -465,6 +512,11 @@ async def _no_run(request: Request, error: Exception) -> Response:
 
 async def _too_large(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "the body is too large"}, 413)
+
+
+async def _too_slow(request: Request, error: Exception) -> Response:
+    sentence = f"the body did not come within {BODY_SECONDS:g} seconds"
+    return JSONResponse({"error": sentence}, 408, {"connection": "close"})
 
 
 async def _defect(request: Request, error: Exception) -> Response:
@@ -510,6 +562,7 @@ def create_app(settings: Settings) -> Starlette:
         api("/runs/{id}/stop", site.stop_run, "POST"),
         api("/runs/{id}/resume", site.resume_run, "POST"),
         api("/reports", site.list_reports),
+        api("/address", site.address),
         Route("/reports/{id}", site.show_report),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -519,7 +572,7 @@ def create_app(settings: Settings) -> Starlette:
         middleware=[Middleware(Guard, token=settings.token, hosts=settings.hosts)],
         exception_handlers={
             Refused: _sentence(400), ValueError: _sentence(400), TooLong: _sentence(504), TooLarge: _too_large,
-            NoRun: _no_run,
+            TooSlow: _too_slow, NoRun: _no_run,
             HTTPException: _http_error, Exception: _defect,
         },
     )  # fmt: skip

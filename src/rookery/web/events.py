@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from starlette.responses import Response
@@ -15,13 +15,14 @@ Row = dict[str, Any]
 
 
 class EventStream(Response):
-    """Sends every row as an event. When the reader goes away the generator is closed, and with it what it waits for."""
+    """Sends every row as an event. When the reader goes away the generator is closed, and with it what it waits for.
+    `ended` is called in any case, even if the generator was never begun."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, rows: AsyncGenerator[Row, None]) -> None:
+    def __init__(self, rows: AsyncGenerator[Row, None], ended: Callable[[], None]) -> None:
         super().__init__()
-        self._rows = rows
+        self._rows, self._ended = rows, ended
         del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,6 +34,7 @@ class EventStream(Response):
             for task in (gone, sending):
                 task.cancel()
             await asyncio.gather(gone, sending, return_exceptions=True)
+            self._ended()
         if not sending.cancelled() and (error := sending.exception()):
             raise error
 

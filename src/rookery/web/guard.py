@@ -7,10 +7,10 @@ which a browser does not send to another site without asking first.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,6 +18,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 256 * 1024
+BODY_SECONDS = 20.0
+"""A body that is not complete by then is given up."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "rookery_token"
 
@@ -52,7 +54,7 @@ class Guard:
         if name is None or not (name in self.hosts or (self.token and _is_address(name))):
             return refuse(421, "this server answers to its own address only, not to the Host that was asked for")
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
             return refuse(403, "requests from other sites are not answered")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and scope["path"].startswith("/api"):
             return refuse(403, "requests from other sites are not answered")
@@ -73,13 +75,20 @@ class Guard:
             response = RedirectResponse(scope["path"], 303)
             response.set_cookie(COOKIE, self.token, httponly=True, samesite="strict", max_age=30 * 86400)
             return response
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            cookie = None
-        if cookie is None or not _same(cookie.value, self.token):
+        if not any(_same(value, self.token) for value in cookies(headers, COOKIE)):
             return refuse(401, "open the address that `rookery serve` printed: it carries the token")
         return None
+
+
+def cookies(headers: Headers, name: str) -> list[str]:
+    """The values of all cookies with a name. Other programs on this machine, at other ports, share the header and may
+    write into it what they like.
+
+    >>> cookies(Headers({"cookie": 'odd[]="{; a=1; b=2;;a=3'}), "a")
+    ['1', '3']
+    """
+    pairs = (part.strip().partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
+    return [value.strip('"') for key, _, value in pairs if key == name]
 
 
 def refuse(code: int, sentence: str) -> Response:
@@ -114,13 +123,26 @@ class TooLarge(Exception):
     """The body went on beyond the limit."""
 
 
+class TooSlow(Exception):
+    """The body did not come."""
+
+
 def _limited(receive: Receive) -> Receive:
-    """Bodies that come in pieces do not say how long they are."""
+    """Bodies that come in pieces do not say how long they are, and may never end."""
     total = 0
+    complete = False
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def limited() -> Message:
-        nonlocal total
-        message = await receive()
+        nonlocal total, complete
+        if complete:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            raise TooSlow from None
+        complete = not message.get("more_body", False)
         total += len(message.get("body", b""))
         if total > MAX_BODY:
             raise TooLarge

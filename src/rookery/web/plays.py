@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
@@ -72,18 +73,22 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def check_players(players: list[str], game: Game, trained: Collection[str] = ()) -> None:
-    """One player for each side, a person or an agent; ValueError otherwise."""
+def check_players(players: list[str], game: Game, state: State, trained: Collection[str] = ()) -> None:
+    """One player for each side, a person or an agent that can play from the position; ValueError otherwise."""
     if len(players) != game.players:
         raise ValueError(f"{game.name} needs {game.players} player{'s' * (game.players > 1)}, not {len(players)}")
     for player in players:
         if player != PERSON:
             check_agent(player, game, trained)
+            method = None if player in trained else methods(game)[split_name(player)[0]]
+            if method and (reason := method.unready(game) or method.refuses(state)):
+                raise ValueError(f"{player} cannot play this position: it {reason}")
 
 
-def offered_agents(game: Game, trained: Collection[str] = ()) -> list[str]:
-    """Agents to choose from in this variant, the strongest first where it is known, those that runs trained last."""
-    known = agent_names(game, ready=True)
+def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
+    """Agents that can play from a position, the strongest first where it is known, those that runs trained last."""
+    game = state.game
+    known = [name for name in agent_names(game, ready=True) if methods(game)[name].refuses(state) is None]
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
@@ -123,8 +128,10 @@ def describe_games(trained: Callable[[Game], Collection[str]]) -> list[dict[str,
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
                 "opponent": opponent(game),
-                "agents": offered_agents(game, trained(game)),
-                "agents_of": {variant: offered_agents(of, trained(of)) for variant, of in variants.items()},
+                "agents": offered_agents(game.initial_state(), trained(game)),
+                "agents_of": {
+                    variant: offered_agents(of.initial_state(), trained(of)) for variant, of in variants.items()
+                },
                 "svg": _thumbnail(name),
             }
         )
@@ -151,11 +158,26 @@ def read_position(game: Game, text: str) -> tuple[str, list[int], State]:
 
 
 def with_piece(game: Game, text: str, cell: int, piece: str) -> str:
-    """The text of a position after one change by hand; ValueError if there is no such change or no such position."""
-    if piece not in game.pieces() and not (piece == "turn" and game.players == 2 and game.pieces()):
+    """The text of a board after one change by hand; it may be no position yet. "clear" empties the board. ValueError if
+    there is no such change or the text is no board."""
+    pieces = game.pieces()
+    if piece not in pieces and not (piece == "turn" and game.players == 2 and pieces) and not _clears(game, piece):
         raise ValueError(f"{piece[:20]!r} cannot be put on a board of {game.title}")
-    *_, state = read_position(game, text)
-    return str(game.parse_state(game.with_piece(str(state), cell, piece)))
+    try:
+        *_, state = read_position(game, text)
+        text = str(state)
+    except ValueError:
+        text = text.strip()
+        game.sketch(text)  # a board that is not a position yet, or a sentence about what is wrong
+    if not _clears(game, piece):
+        return game.with_piece(text, cell, piece)
+    for empty in map(int, re.findall(r'data-cell="([0-9]+)"', game.sketch(text))):
+        text = game.with_piece(text, empty, ".")
+    return text
+
+
+def _clears(game: Game, piece: str) -> bool:
+    return piece == "clear" and "." in game.pieces()
 
 
 class Replay:
@@ -271,7 +293,7 @@ class Replay:
             "legal": _legal(state),
             "history": history,
             "svg": self.svg(),
-            "agents": offered_agents(game, trained),
+            "agents": offered_agents(state, trained),
             "exact": exact_agent(game),
         }
 
@@ -284,6 +306,7 @@ class Replay:
             "title": self.game.title,
             "players": play.players,
             "about": play.about,
+            "over": self.state.player() == TERMINAL,
             "status": self.state.status(),
             "svg": self.svg(),
         }

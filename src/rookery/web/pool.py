@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
@@ -55,29 +56,57 @@ class Pool:
 
     def __init__(self, size: int, user_code: Sequence[tuple[str, bool]] = ()) -> None:
         self._user_code = user_code
-        self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
-        for _ in range(size):
-            self._idle.put_nowait(None)
+        self._idle: list[Worker | None] = [None] * size
         self._workers: set[Worker] = set()
+        self._waiting: OrderedDict[str, deque[asyncio.Future[Worker | None]]] = OrderedDict()
+        """Who waits for a worker, by visitor; the visitor whose turn it is next comes first."""
 
     async def warm(self) -> None:
         """Start the workers, so that who asks first does not wait for Python to start."""
-        for worker in [self._idle.get_nowait() for _ in range(self._idle.qsize())]:
-            self._idle.put_nowait(worker or await self._start())
+        idle, self._idle = self._idle, []
+        for worker in idle:
+            self._release(worker or await self._start())
+
+    async def _take(self, visitor: str) -> Worker | None:
+        """A worker, or None where one is to be started. Visitors take turns, however much each of them asks."""
+        if self._idle:
+            return self._idle.pop()
+        mine: asyncio.Future[Worker | None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(visitor, deque()).append(mine)
+        try:
+            return await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled():
+                self._release(mine.result())  # it came in the same moment
+            raise
+
+    def _release(self, worker: Worker | None) -> None:
+        """Give a worker to whoever is next."""
+        while self._waiting:
+            visitor, waiting = self._waiting.popitem(last=False)
+            while waiting:
+                future = waiting.popleft()
+                if not future.done():  # it may have given up
+                    future.set_result(worker)
+                    if waiting:
+                        self._waiting[visitor] = waiting  # behind all others
+                    return
+        self._idle.append(worker)
 
     async def _start(self) -> Worker:
         worker = await Worker.start(self._user_code)
         self._workers.add(worker)
         return worker
 
-    async def ask(self, request: Row, seconds: float) -> AsyncGenerator[Row, None]:
+    async def ask(self, request: Row, seconds: float, visitor: str = "") -> AsyncGenerator[Row, None]:
         """The rows of the answer as they come. Closing the iterator early ends the search."""
         end = asyncio.get_running_loop().time() + seconds
         try:
             async with asyncio.timeout_at(end):
-                worker = await self._idle.get()
+                worker = await self._take(visitor)
         except TimeoutError:
             raise TooLong(f"every agent is busy, and none was free within {seconds:g} seconds") from None
+        end = asyncio.get_running_loop().time() + seconds  # who waited for others has as long to think
         finished = False
         try:
             if worker is None or worker.process.returncode is not None:
@@ -95,14 +124,17 @@ class Pool:
         finally:
             if not finished and worker is not None:
                 self._workers.discard(worker)
-                await asyncio.shield(worker.kill())
-                worker = None
-            self._idle.put_nowait(worker)
+                try:
+                    await asyncio.shield(worker.kill())
+                finally:
+                    self._release(None)
+            else:
+                self._release(worker)
 
-    async def one(self, request: Row, seconds: float) -> Row:
+    async def one(self, request: Row, seconds: float, visitor: str = "") -> Row:
         """The answer of a task that gives one row; an error raises ValueError with its sentence."""
         answer: Row = {}
-        async with contextlib.aclosing(self.ask(request, seconds)) as rows:
+        async with contextlib.aclosing(self.ask(request, seconds, visitor)) as rows:
             async for row in rows:
                 if "error" in row:
                     raise ValueError(row["error"])

@@ -13,7 +13,7 @@ from typing import Any
 KEPT = 5000
 """Games kept; beyond, those touched longest ago are forgotten."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised when stored games can no longer be read, such as when action ids change; others are dropped."""
 
 
@@ -33,6 +33,8 @@ class Play:
     cursor: int = 0
     about: dict[str, Any] = field(default_factory=dict)
     """What the page wants to remember, such as the level of a puzzle."""
+    owner: str = ""
+    """The visitor in whose list it is."""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     created: float = field(default_factory=time.time)
     updated: float = field(default_factory=time.time)
@@ -53,19 +55,21 @@ class Store:
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS plays (id TEXT PRIMARY KEY, game TEXT NOT NULL, variant TEXT, "
                 "start TEXT NOT NULL, seed INTEGER NOT NULL, players TEXT NOT NULL, actions TEXT NOT NULL, "
-                "cursor INTEGER NOT NULL, about TEXT NOT NULL, created REAL NOT NULL, updated REAL NOT NULL)"
+                "cursor INTEGER NOT NULL, about TEXT NOT NULL, owner TEXT NOT NULL, created REAL NOT NULL, "
+                "updated REAL NOT NULL)"
             )
             self._db.execute("CREATE INDEX IF NOT EXISTS by_time ON plays (updated)")
+            self._db.execute("CREATE INDEX IF NOT EXISTS by_owner ON plays (owner, updated)")
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{file} cannot be used to keep games: {error}") from None
 
     def save(self, play: Play) -> None:
         play.updated = time.time()
         self._db.execute(
-            "INSERT OR REPLACE INTO plays VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO plays VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 play.id, play.game, play.variant, play.start, play.seed, json.dumps(play.players),
-                json.dumps(play.actions), play.cursor, json.dumps(play.about), play.created, play.updated,
+                json.dumps(play.actions), play.cursor, json.dumps(play.about), play.owner, play.created, play.updated,
             ),
         )  # fmt: skip
 
@@ -79,8 +83,10 @@ class Store:
         row = self._db.execute(f"SELECT {_COLUMNS} FROM plays WHERE id = ?", (play_id,)).fetchone()
         return _play(row) if row else None
 
-    def recent(self, count: int) -> list[Play]:
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM plays ORDER BY updated DESC LIMIT ?", (count,))
+    def recent(self, owner: str, count: int) -> list[Play]:
+        """The games of a visitor, the one touched last first."""
+        query = f"SELECT {_COLUMNS} FROM plays WHERE owner = ? ORDER BY updated DESC LIMIT ?"
+        rows = self._db.execute(query, (owner, count))
         return [_play(row) for row in rows]
 
     def delete(self, play_id: str) -> bool:
@@ -90,12 +96,12 @@ class Store:
         self._db.close()
 
 
-_COLUMNS = "id, game, variant, start, seed, players, actions, cursor, about, created, updated"
+_COLUMNS = "id, game, variant, start, seed, players, actions, cursor, about, owner, created, updated"
 
 
 def _play(row: tuple[Any, ...]) -> Play:
-    play_id, game, variant, start, seed, players, actions, cursor, about, created, updated = row
+    play_id, game, variant, start, seed, players, actions, cursor, about, owner, created, updated = row
     return Play(
-        game, variant, start, seed, json.loads(players), json.loads(actions), cursor, json.loads(about), play_id,
+        game, variant, start, seed, json.loads(players), json.loads(actions), cursor, json.loads(about), owner, play_id,
         created, updated,
     )  # fmt: skip

@@ -133,6 +133,11 @@ class Oracle(Method):
         pieces: int = database.PIECES
         """The largest number of pieces of both sides together."""
 
+    def refuses(self, state: State) -> str | None:
+        assert isinstance(state, CheckersState)
+        few = len(state.black) + len(state.white) <= database.PIECES
+        return None if few else f"knows positions of up to {database.PIECES} pieces"
+
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         return agents.DatabaseAgent(options.pieces)
 

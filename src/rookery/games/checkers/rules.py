@@ -83,13 +83,14 @@ class Checkers(NativeGame):
             state.apply(actions[int(uniform(rng) * len(actions))])
         return state
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in PDN."""
         state = self.parse_state(start)
         for action in actions:
             state.apply(action)
         result = state.returns()[0] if state.player() == TERMINAL else None
-        headers = {"Event": "Rookery", "Black": players[0], "White": players[1]}
+        headers = {"Event": "Rookery", "Date": date.replace("-", "."), "Black": players[0], "White": players[1]}
+        headers = {name: value for name, value in headers.items() if value}
         return Record(format_pdn([PdnGame(actions, result, headers, start)]), "pdn")
 
     def parse_record(self, text: str) -> tuple[str, list[int]]:
@@ -134,6 +135,20 @@ class Checkers(NativeGame):
             squares[piece[-1]].append(f"{'K' * (len(piece) > 1)}{cell + 1}")
         written = {c: ",".join(sorted(found, key=lambda s: int(s.lstrip("K")))) for c, found in squares.items()}
         return f"{side}:W{written['W']}:B{written['B']}"
+
+    def sketch(self, text: str) -> str:
+        """The board of a draughts FEN, whatever stands on it.
+
+        >>> Checkers().sketch("B:W:B").count("data-cell")
+        32
+        """
+        match = re.fullmatch(r"([BW]):W([0-9K,]*):B([0-9K,]*)", text.strip())
+        if not match:
+            raise ValueError(f"expected a position such as B:W21,K30:B1, not {text[:80]!r}")
+        white, black = (list(_fen_squares(part)) for part in (match[2], match[3]))
+        kings = {square for square, king in white + black if king}
+        pieces = [[square for square, _ in side] for side in (black, white)]
+        return _draw_board(f"Checkers {text}", pieces[0], pieces[1], kings).render(48)
 
 
 def _fen_squares(text: str) -> Iterator[tuple[int, bool]]:
@@ -249,26 +264,32 @@ class CheckersState(_native.checkers.State):
         return "\n".join(("   " if row % 2 == 0 else "") + text for row, text in enumerate(rows))
 
     def svg(self, overlay: Overlay | None = None) -> str:
-        margin = 0.3
-        canvas = draw.Canvas(8 + 2 * margin, 8 + 2 * margin, f"Checkers {self}")
-        canvas.rect(margin, margin, 8, 8, draw.LIGHT)
-
-        def centre(cell: int) -> tuple[float, float]:
-            row, place = divmod(cell, 4)
-            return margin + 2 * place + (row % 2 == 0) + 0.5, margin + row + 0.5
-
-        kings = set(self.kings)
-        for cell in range(32):
-            x, y = centre(cell)
-            canvas.rect(x - 0.5, y - 0.5, 1, 1, draw.DARK, cell)
-            canvas.text(x - 0.35, y - 0.38, str(cell + 1), 0.2, draw.INK, 'pointer-events="none"')
-        for white, squares in enumerate((self.black, self.white)):
-            for square in squares:
-                _draw_piece(canvas, *centre(square - 1), bool(white), square in kings)
-        edge = f'stroke="{draw.LINE}" stroke-width="0.04" pointer-events="none"'
-        canvas.rect(margin, margin, 8, 8, "none", extra=edge)
-        draw.draw_overlay(canvas, self, overlay, centre)
+        canvas = _draw_board(f"Checkers {self}", self.black, self.white, set(self.kings))
+        draw.draw_overlay(canvas, self, overlay, _centre)
         return canvas.render(48)
+
+
+_MARGIN = 0.3
+
+
+def _centre(cell: int) -> tuple[float, float]:
+    row, place = divmod(cell, 4)
+    return _MARGIN + 2 * place + (row % 2 == 0) + 0.5, _MARGIN + row + 0.5
+
+
+def _draw_board(title: str, black: Iterable[int], white: Iterable[int], kings: set[int]) -> draw.Canvas:
+    canvas = draw.Canvas(8 + 2 * _MARGIN, 8 + 2 * _MARGIN, title)
+    canvas.rect(_MARGIN, _MARGIN, 8, 8, draw.LIGHT)
+    for cell in range(32):
+        x, y = _centre(cell)
+        canvas.rect(x - 0.5, y - 0.5, 1, 1, draw.DARK, cell)
+        canvas.text(x - 0.35, y - 0.38, str(cell + 1), 0.2, draw.INK, 'pointer-events="none"')
+    for is_white, squares in enumerate((black, white)):
+        for square in squares:
+            _draw_piece(canvas, *_centre(square - 1), bool(is_white), square in kings)
+    edge = f'stroke="{draw.LINE}" stroke-width="0.04" pointer-events="none"'
+    canvas.rect(_MARGIN, _MARGIN, 8, 8, "none", extra=edge)
+    return canvas
 
 
 _CROWN = ((-0.19, 0.15), (-0.23, -0.13), (-0.1, -0.01), (0, -0.19), (0.1, -0.01), (0.23, -0.13), (0.19, 0.15))

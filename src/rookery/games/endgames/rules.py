@@ -118,9 +118,9 @@ class Endgames(NativeGame):
         """
         return EndgamesState(self, self.material[1:-1], fresh_seed(rng))
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in Portable Game Notation."""
-        return Record(to_pgn(self.parse_state(start), actions, (players[0], players[1])), "pgn")
+        return Record(to_pgn(self.parse_state(start), actions, (players[0], players[1]), date), "pgn")
 
     def parse_record(self, text: str) -> tuple[str, list[int]]:
         """A start and the actions after it, from a FEN or from the first game of a PGN file.
@@ -159,6 +159,19 @@ class Endgames(NativeGame):
         rows = ["".join(letters[i : i + 8]) for i in range(0, 64, 8)]
         short = [re.sub(r"\.+", lambda match: str(len(match[0])), row) for row in rows]
         return f"{'/'.join(short)} {side} - - 0 1"
+
+    def sketch(self, text: str) -> str:
+        """The board of a FEN, whatever stands on it.
+
+        >>> Endgames().sketch("8/8/8/8/8/8/8/8 w - - 0 1").count("data-cell")
+        64
+        """
+        board, _, side = " ".join(text.split()[:2]).partition(" ")
+        rows = [re.sub(r"[1-8]", lambda match: "." * int(match[0]), row) for row in board.split("/")]
+        known = re.fullmatch("[KQRBNPkqrbnp.]{64}", "".join(rows)) and side in ("w", "b")
+        if not known or {len(row) for row in rows} != {8}:
+            raise ValueError(f"expected a FEN such as {self.initial_state()}, not {text[:80]!r}")
+        return _draw_board(f"Chess endgame {text}", "".join(rows), side == "b").render()
 
 
 def _check_material(material: str) -> str:
@@ -258,24 +271,9 @@ class EndgamesState(_native.endgames.State):
         return draw.labelled(cells, "87654321", "abcdefgh")
 
     def svg(self, overlay: Overlay | None = None) -> str:
-        canvas = draw.Canvas(9, 9, f"Chess endgame {self}")
-
-        def centre(cell: int) -> tuple[float, float]:
-            return cell % 8 + 1.0, cell // 8 + 1.0
-
-        draw.checkerboard(canvas, 8, 8)
-        black_to_move = str(self).split()[1] == "b"
-        # A small disc beside the board, at the mover's side, in the mover's colour.
-        fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
-        canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
-        for square, letter in enumerate(self.letters):
-            if letter == ".":
-                continue
-            x, y = centre(_cell(square))
-            if self.in_check and letter == ("k" if black_to_move else "K"):
-                canvas.circle(x, y, 0.47, draw.HIGHLIGHTS["bad"], extra='fill-opacity="0.6" pointer-events="none"')
-            draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
-        draw.draw_overlay(canvas, self, overlay, centre)
+        by_cell = "".join(self.letters[_cell(cell)] for cell in range(64))  # `_cell` is its own inverse
+        canvas = _draw_board(f"Chess endgame {self}", by_cell, str(self).split()[1] == "b", self.in_check)
+        draw.draw_overlay(canvas, self, overlay, _centre)
         return canvas.render()
 
     def status(self) -> str:
@@ -285,7 +283,28 @@ class EndgamesState(_native.endgames.State):
         return default_status(self) + (", in check" if self.in_check else "")
 
 
-def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?")) -> str:
+def _centre(cell: int) -> tuple[float, float]:
+    return cell % 8 + 1.0, cell // 8 + 1.0
+
+
+def _draw_board(title: str, letters: str, black_to_move: bool, in_check: bool = False) -> draw.Canvas:
+    """The board with one letter per cell, from the top left one on."""
+    canvas = draw.Canvas(9, 9, title)
+    draw.checkerboard(canvas, 8, 8)
+    # A small disc beside the board, at the mover's side, in the mover's colour.
+    fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
+    canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
+    for cell, letter in enumerate(letters):
+        if letter == ".":
+            continue
+        x, y = _centre(cell)
+        if in_check and letter == ("k" if black_to_move else "K"):
+            canvas.circle(x, y, 0.47, draw.HIGHLIGHTS["bad"], extra='fill-opacity="0.6" pointer-events="none"')
+        draw.chess_piece(canvas, x, y, letter.upper(), white=letter.isupper())
+    return canvas
+
+
+def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str] = ("?", "?"), date: str = "") -> str:
     """A game in Portable Game Notation, as chess programs read it.
 
     >>> state = Endgames("KQK").parse_state("8/8/8/8/8/1K6/7Q/k7 w - - 0 1")
@@ -303,8 +322,8 @@ def to_pgn(start: EndgamesState, actions: Sequence[int], players: tuple[str, str
     white = state.returns()[0]
     result = "*" if state.ending is None else "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
     tags = {
-        "Event": "Rookery", "Site": "?", "Date": "????.??.??", "Round": "?", "White": players[0], "Black": players[1],
-        "Result": result, "SetUp": "1", "FEN": str(start),
+        "Event": "Rookery", "Site": "?", "Date": date.replace("-", ".") or "????.??.??", "Round": "?",
+        "White": players[0], "Black": players[1], "Result": result, "SetUp": "1", "FEN": str(start),
     }  # fmt: skip
     head = "\n".join(f'[{name} "{_quoted(value)}"]' for name, value in tags.items())
     return f"{head}\n\n{textwrap.fill(' '.join([*words, result]), 79)}\n"

@@ -176,7 +176,7 @@ class Morpion(NativeGame):
             raise ValueError(problem)
         return self.action(move)
 
-    def record(self, start: str, actions: Sequence[int], players: Sequence[str]) -> Record:
+    def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as a Pentasol file."""
         state = self.parse_state(start)
         for action in actions:

@@ -66,9 +66,11 @@ class SolverAgent(Agent):
 
     def judge(self, before: State, action: int) -> Verdict:
         """Whether a capture keeps the puzzle solvable."""
+        assert isinstance(before, SolitaireChessState)
         values = self.values(before)
         if not any(values.values()):
             return Verdict("bad", STUCK)
         if not values[action]:
             return Verdict("bad", f"{before.action_name(action)} spoils the puzzle. {STUCK}")
-        return Verdict("good", "Still solvable.")
+        solved = sum(kind >= 0 for kind in before.kinds) == 2  # the capture leaves one piece
+        return Verdict("good", "Solved." if solved else "Still solvable.")

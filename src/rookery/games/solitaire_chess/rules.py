@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
 from rookery import _native, draw
@@ -157,6 +157,37 @@ class SolitaireChess(NativeGame):
         squares[cell] = piece
         return "/".join("".join(squares[i : i + self.columns]) for i in range(0, len(squares), self.columns))
 
+    def sketch(self, text: str) -> str:
+        """The board of the rows, whatever stands on it.
+
+        >>> SolitaireChess().sketch("..../..../..../....").count("data-cell")
+        16
+        """
+        squares = _SQUARE.findall(text.replace("/", ""))
+        if "".join(kind + count for kind, count in squares) != text.replace("/", "").strip():
+            raise ValueError(f"expected rows of pieces and dots such as {self.initial_state()}, not {text[:80]!r}")
+        if len(squares) != self.rows * self.columns:
+            raise ValueError(f"expected {self.rows} rows of {self.columns} squares, not {text[:80]!r}")
+        board = [(_LETTERS.index(kind) if kind != "." else -1, int(count or 0)) for kind, count in squares]
+        return self.drawn(f"Solitaire Chess {text}", board).render()
+
+    def centre(self, cell: int) -> tuple[float, float]:
+        """Where a cell is on the drawing."""
+        return 1.0 + cell % self.columns, 1.0 + cell // self.columns
+
+    def drawn(self, title: str, squares: Iterable[tuple[int, int]]) -> draw.Canvas:
+        """The board with the kind of piece on each cell, -1 for none, and how often it has captured."""
+        canvas = draw.Canvas(self.columns + 1, self.rows + 1, title)
+        draw.checkerboard(canvas, self.rows, self.columns)
+        for cell, (kind, captures) in enumerate(squares):
+            if kind >= 0:
+                left = self.max_captures - captures
+                # As on Solo Chess boards, a piece that may not capture any more is black.
+                draw.chess_piece(canvas, *self.centre(cell), KINDS[kind], white=not self.max_captures or left > 0)
+                if self.max_captures:
+                    _badge(canvas, *self.centre(cell), left)
+        return canvas
+
 
 _LETTERS = KINDS + "."  # kind -1, the last letter, is an empty cell
 _SQUARE = re.compile(r"([KQRBNP]|\.)((?<!\.)[1-9][0-9]?)?")
@@ -217,21 +248,8 @@ class SolitaireChessState(_native.solitaire_chess.State):
         return draw.labelled(self._cells(), ranks, "abcdefgh"[: self.game.columns])
 
     def svg(self, overlay: Overlay | None = None) -> str:
-        game = self.game
-        canvas = draw.Canvas(game.columns + 1, game.rows + 1, f"Solitaire Chess {self}")
-        draw.checkerboard(canvas, game.rows, game.columns)
-
-        def centre(cell: int) -> tuple[float, float]:
-            return 1.0 + cell % game.columns, 1.0 + cell // game.columns
-
-        for cell, (kind, captures) in enumerate(zip(self.kinds, self.captures, strict=True)):
-            if kind >= 0:
-                left = game.max_captures - captures
-                # As on Solo Chess boards, a piece that may not capture any more is black.
-                draw.chess_piece(canvas, *centre(cell), KINDS[kind], white=not game.max_captures or left > 0)
-                if game.max_captures:
-                    _badge(canvas, *centre(cell), left)
-        draw.draw_overlay(canvas, self, overlay, centre)
+        canvas = self.game.drawn(f"Solitaire Chess {self}", zip(self.kinds, self.captures, strict=True))
+        draw.draw_overlay(canvas, self, overlay, self.game.centre)
         return canvas.render()
 
     def status(self) -> str:

@@ -9,7 +9,7 @@ export class Board {
     this.play = play;
     this.frame = h("div", { class: "board" });
     this.picker = h("div", { class: "picker", role: "group", "aria-label": "Choose a move", hidden: true });
-    this.element = h("div", { class: "board-area" }, this.frame, this.picker);
+    this.element = h("div", { class: "board-area" }, this.frame);
     this.flipped = false;
     this.path = [];
     this.legal = [];
@@ -37,6 +37,8 @@ export class Board {
     this.legal = legal;
     this.svg = drawing(svg, label);
     this.svg.setAttribute("role", legal.length ? "group" : "img");
+    const [, , width, height] = this.svg.getAttribute("viewBox").split(" ").map(Number);
+    this.frame.style.setProperty("--aspect", width / height); // the style sheet fits the board into the window by it
     this.boxes = new Map();
     for (const cell of this.svg.querySelectorAll("[data-cell]")) this.boxes.set(Number(cell.dataset.cell), box(cell));
     if (this.flipped) turn(this.svg);

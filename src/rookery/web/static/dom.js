@@ -67,7 +67,9 @@ export function short(value) {
   if (value === 0) return "0";
   if (Number.isInteger(value)) return value.toLocaleString("en");
   const size = Math.abs(value);
-  return size >= 1e5 || size < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  if (size >= 1e15) return value > 0 ? "∞" : "-∞";
+  if (size >= 1e4) return Math.round(value).toLocaleString("en");
+  return size < 1e-4 ? `${value < 0 ? "-" : ""}<0.0001`.replace("-<", ">-") : String(Number(value.toPrecision(4)));
 }
 
 const AGENT_WORDS = {

@@ -3,7 +3,7 @@
 import { get, post, remove } from "./api.js";
 import { agentName, drawing, h } from "./dom.js";
 
-const SHOWN = 6; // games in progress, before one asks for more
+const SHOWN = 6; // games of a list, before one asks for more
 
 export async function home(place) {
   const [{ games, today, daily: name }, { plays }] = await Promise.all([get("/games"), get("/plays")]);
@@ -15,28 +15,29 @@ export async function home(place) {
     h("h2", { id: "games-title" }, "Games"),
     h("ul", { class: "cards", "aria-labelledby": "games-title" }, games.map(card)),
   );
-  if (plays.length) {
-    const list = h("ul", { class: "cards small", "aria-labelledby": "recent-title" }, plays.slice(0, SHOWN).map(recent));
-    place.append(h("h2", { id: "recent-title" }, "Continue"), list);
-    if (plays.length > SHOWN) {
-      const more = h("button", {
-        type: "button", class: "more",
-        onclick: () => {
-          list.append(...plays.slice(SHOWN).map(recent));
-          more.remove();
-        },
-      }, `${plays.length - SHOWN} more`);
-      place.append(more);
-    }
-  }
+  place.append(...list("Continue", plays.filter((play) => !play.over)), ...list("Finished", plays.filter((play) => play.over)));
+}
+
+function list(title, plays) {
+  if (!plays.length) return [];
+  const id = `title-${title.toLowerCase()}`;
+  const cards = h("ul", { class: "cards small", "aria-labelledby": id }, plays.slice(0, SHOWN).map(recent));
+  const more = h("button", {
+    type: "button", class: "more",
+    onclick: () => {
+      cards.append(...plays.slice(SHOWN).map(recent));
+      more.remove();
+    },
+  }, `${plays.length - SHOWN} more`);
+  return [h("h2", { id }, title), cards, ...(plays.length > SHOWN ? [more] : [])];
 }
 
 function daily(game, today, begun) {
   const day = new Date(`${today}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" });
   return h("section", { class: "daily" },
-    h("div", {}, h("h2", {}, "Puzzle of the day"), h("p", {}, `${game.title} for ${day}. ${game.blurb}`)),
+    h("div", {}, h("h2", {}, "Puzzle of the day"), h("p", {}, `${game.title} for ${day}. ${begun?.over ? `${begun.status}.` : game.blurb}`)),
     begun
-      ? h("a", { class: "button main", href: `#/play/${begun.id}` }, "Continue")
+      ? h("a", { class: `button ${begun.over ? "" : "main"}`, href: `#/play/${begun.id}` }, begun.over ? "Look at it again" : "Continue")
       : h("button", { class: "main", type: "button", onclick: () => start({ game: game.name, players: Array(game.players).fill("person"), puzzle: "daily" }) }, "Solve it"));
 }
 

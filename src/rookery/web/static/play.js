@@ -7,17 +7,20 @@ import { start } from "./home.js";
 import { Thoughts } from "./think.js";
 
 export async function playPage(place, query, id) {
-  const page = new PlayPage(await get(`/plays/${id}`));
+  const [view, { query: token }] = await Promise.all([get(`/plays/${id}`), get("/address")]);
+  const page = new PlayPage(view, token);
   place.append(page.element);
   page.update(page.view);
   return () => page.close();
 }
 
 class PlayPage {
-  constructor(view) {
+  constructor(view, token) {
     this.view = view;
+    this.token = token; // what an address needs so that others can open it
     this.board = new Board((action) => this.move(action));
     this.running = false; // of agents that play by themselves
+    this.runs = 0; // how often they were let run, so that only the last time counts
     this.held = false; // an agent that was stopped waits until it is asked again
     this.abort = null;
     this.last = Promise.resolve(); // what was sent last
@@ -48,6 +51,7 @@ class PlayPage {
     });
     this.stop = button("Stop", "Stop the agent", () => {
       this.held = true;
+      this.running = false;
       this.abort?.abort();
     }, "warn");
     this.go = button("Let it move", "Let the agent move", () => this.reply());
@@ -79,7 +83,10 @@ class PlayPage {
         h("h1", {}, name, about ? h("span", { class: "soft" }, ` ${about}`) : null),
         h("div", { class: "seats" }, this.seats.map((select, i) => h("div", { class: "field" },
           h("label", { for: select.id }, one ? "Player" : view.sides[i]), select)))),
-      h("div", { class: "play-board" }, this.status, this.board.element, this.verdict, tools, this.watchBar, this.hintBox),
+      this.status,
+      this.board.element,
+      h("div", { class: "play-tools" }, tools, this.watchBar),
+      h("div", { class: "play-notes" }, this.board.picker, this.verdict, this.hintBox), // below the tools, so that they stay where they are
       h("div", { class: "play-side" }, this.tabs({
         Moves: h("div", {},
           view.exact ? h("div", { class: "check" }, this.coach, h("label", { for: "coach" }, "Tell me when a move goes wrong")) : null,
@@ -119,15 +126,17 @@ class PlayPage {
     const { game, variant } = this.view;
     const link = () => {
       const query = new URLSearchParams({ ...(variant ? { variant } : {}), position: this.view.position });
-      return `${location.origin}${location.pathname}#/new/${encodeURIComponent(game)}?${query}`;
+      return `#/new/${encodeURIComponent(game)}?${query}`;
     };
+    const address = (link) => `${location.origin}${location.pathname}${this.token}${link}`;
     const record = () => get(`/plays/${this.view.id}/record`);
     const button = (name, act) => h("button", { type: "button", onclick: act }, name);
     return h("div", {},
       h("div", { class: "field" }, h("label", { for: "notation" }, "This position"), this.notation),
       h("div", { class: "row" },
         button("Copy position", () => copy(this.view.position, "Position")),
-        button("Copy link", () => copy(link(), "Link")),
+        button("Copy link", () => copy(address(link()), "Link")),
+        button("Share game", () => copy(address(location.hash), "Link to this game")),
         button("Copy game", async () => copy((await record()).text, "Game")),
         button("Save game", async () => save(await record())),
         button("Set up from here", () => { location.href = link(); })));
@@ -136,7 +145,12 @@ class PlayPage {
   /** Show what the server sent, and let an agent move if it is its turn. */
   update(view) {
     const moved = view.ply !== this.view.ply || view.position !== this.view.position;
+    const others = view.agents.join() !== this.view.agents.join(); // not every agent can play every position
     this.view = view;
+    if (others) {
+      this.seats.forEach((select, i) => options(select, known(view, i), view.players[i], agentName));
+      this.thoughts.offer(view.agents);
+    }
     if (moved) {
       this.lit = [];
       this.hintStage = 0;
@@ -145,7 +159,7 @@ class PlayPage {
     this.draw();
     this.thoughts.update();
     if (view.turn !== "agent") this.running &&= view.turn !== "over";
-    else if (view.players.includes("person") ? !this.held && (moved || view.length === view.ply) : this.running) this.reply();
+    else if (view.players.includes("person") ? !this.held && (moved || view.length === view.ply) : this.running && view.redo === null) this.reply();
     this.buttons();
   }
 
@@ -173,8 +187,13 @@ class PlayPage {
     }, row.name))));
     if (view.history[0]?.ply > 2) this.history.prepend(h("li", { class: "soft" }, "…"));
     if (!view.history.length) this.history.replaceChildren(h("li", { class: "soft" }, "Nothing yet."));
+    requestAnimationFrame(() => this.follow()); // the first drawing is not on the page yet
+  }
+
+  /** Scroll the list of moves to the one that led to what is shown. */
+  follow() {
     const current = this.history.querySelector("[aria-current]");
-    if (current) this.history.scrollTop = current.offsetTop - this.history.offsetTop - this.history.clientHeight / 2;
+    if (current) this.history.scrollTop = current.offsetTop - (this.history.clientHeight - current.offsetHeight) / 2;
   }
 
   /** What the agent has just played, for all to read and hear. */
@@ -261,8 +280,10 @@ class PlayPage {
         else next = event.view;
       }
     } catch (error) {
-      this.running = false;
-      if (error.name !== "AbortError") toast(error.message);
+      if (error.name !== "AbortError") {
+        this.running = false;
+        toast(error.message);
+      }
     }
     if (this.abort === mine) this.abort = null;
     // It may have moved just before it was stopped: the server knows.
@@ -288,13 +309,14 @@ class PlayPage {
     else this.abort?.abort();
   }
 
-  /** What was taken back is shown again first; then agents go on. */
+  /** What was taken back is shown again first; with the last of it `update` lets the agents continue. */
   async run() {
-    while (this.running && this.view.redo !== null) {
+    const mine = (this.runs += 1);
+    if (this.view.redo === null && this.view.turn === "agent") this.reply();
+    while (this.running && mine === this.runs && this.view.redo !== null) {
       await this.goTo((view) => view.redo);
-      await this.pause();
+      if (this.view.redo !== null) await this.pause();
     }
-    if (this.running && this.view.turn === "agent") this.reply();
   }
 
   async pauseAt(where) {

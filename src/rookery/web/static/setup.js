@@ -26,43 +26,45 @@ export async function setUp(place, query, name) {
   const piece = h("select", { id: "piece" });
   const turn = h("button", { type: "button", onclick: () => edit(0, "turn") }, "Other side to move");
   const board = new Board((cell) => edit(cell, piece.value));
-  const palette = h("div", { class: "row palette" }, field("Touch the board to put there", piece), game.players === 2 ? turn : null);
-  const body = () => ({ game: name, variant: variant.value || null, position: position.value.trim() || null });
+  const clear = h("button", { type: "button", onclick: () => edit(0, "clear") }, "Clear the board");
+  const palette = h("div", { class: "row palette" }, field("Touch the board to put there", piece), game.players === 2 ? turn : null, clear);
+  const begin = h("button", { class: "main", type: "submit" }, "Start");
+  const seed = Math.floor(Math.random() * 2 ** 31); // what is shown is what Start gives
+  const body = () => ({ game: name, variant: variant.value || null, position: position.value.trim() || null, puzzle: level.value || null, seed });
 
   let latest = 0;
   let shown = "";
-  async function look() {
+
+  /** Ask what a change makes of the position, or, without one, what Start would give, and show it. */
+  async function look(change = {}) {
     const mine = (latest += 1);
-    const seen = await post("/preview", body());
+    const seen = await post("/preview", { ...body(), ...change });
     if (mine !== latest) return;
+    begin.disabled = Boolean(seen.problem);
     note.classList.toggle("wrong", Boolean(seen.problem));
+    if (seen.svg) {
+      if (change.piece) position.value = seen.position;
+      shown = seen.position;
+      palette.hidden = Boolean(level.value) || !Object.keys(seen.pieces).length;
+      clear.hidden = !("." in seen.pieces);
+      if (piece.options.length !== Object.keys(seen.pieces).length) options(piece, Object.keys(seen.pieces), null, (key) => seen.pieces[key]);
+      const cells = palette.hidden ? [] : [...seen.svg.matchAll(/data-cell="(\d+)"/g)].map((match) => Number(match[1]));
+      board.show(seen.svg, `The position: ${seen.position}`, cells.map((cell) => ({ action: cell, name: `Square ${cell + 1}`, cells: [cell] })));
+    }
+    position.disabled = Boolean(level.value);
     if (seen.problem) {
       note.textContent = seen.problem;
       return;
     }
-    palette.hidden = !Object.keys(seen.pieces).length;
-    if (piece.options.length !== Object.keys(seen.pieces).length) options(piece, Object.keys(seen.pieces), null, (key) => seen.pieces[key]);
-    shown = seen.position;
-    const cells = palette.hidden ? [] : [...seen.svg.matchAll(/data-cell="(\d+)"/g)].map((match) => Number(match[1]));
-    board.show(seen.svg, `The position: ${seen.position}`, cells.map((cell) => ({ action: cell, name: `Square ${cell + 1}`, cells: [cell] })));
-    note.textContent = position.value.trim() ? `${seen.moves} legal moves` : `Leave it empty for ${game.start}.`;
-  }
-
-  /** Put something on the board; what makes no position is refused with the reason. */
-  async function put(cell, what) {
-    const seen = await post("/preview", { ...body(), position: shown, cell, piece: what });
-    if (!seen.problem) position.value = shown = seen.position;
-    await look();
-    if (seen.problem) {
-      note.textContent = seen.problem;
-      note.classList.add("wrong");
-    }
+    for (const seat of seats) options(seat, ["person", ...seen.agents], seat.value, agentName); // not every agent plays every position
+    note.textContent = position.value.trim() || level.value ? `${seen.moves} legal moves` : `Leave it empty for ${game.start}.`;
   }
 
   // One after the other, however fast the touches come: each starts from what the last one made.
   let editing = Promise.resolve();
   function edit(cell, what) {
-    editing = editing.then(() => put(cell, what), () => put(cell, what));
+    const put = () => look({ position: shown, puzzle: null, cell, piece: what });
+    editing = editing.then(put, put);
     return editing;
   }
 
@@ -70,9 +72,7 @@ export async function setUp(place, query, name) {
     class: "set-up",
     onsubmit: async (event) => {
       event.preventDefault();
-      const players = seats.map((seat) => seat.value);
-      if (level.value) await start({ game: name, players, puzzle: level.value });
-      else await start({ ...body(), players });
+      await start({ ...body(), players: seats.map((seat) => seat.value) });
     },
   },
     game.variants.length ? field("Variant", variant) : null,
@@ -80,13 +80,11 @@ export async function setUp(place, query, name) {
     game.levels.length ? field("A puzzle made for you", level) : null,
     field("Position, in the notation of the field", position),
     note,
-    h("div", { class: "row" }, h("button", { class: "main", type: "submit" }, "Start")),
+    h("div", { class: "row" }, begin),
   );
-  variant.addEventListener("change", () => {
-    for (const seat of seats) options(seat, known(), seat.value, agentName); // not every agent plays every variant
-    look();
-  });
-  position.addEventListener("input", look);
+  variant.addEventListener("change", () => look());
+  level.addEventListener("change", () => look());
+  position.addEventListener("input", () => look());
   place.append(h("h1", {}, game.title), h("p", { class: "lead" }, game.blurb), h("div", { class: "two" }, h("div", { class: "preview-board" }, board.element, palette), form));
   await look();
 }

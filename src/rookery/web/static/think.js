@@ -29,6 +29,10 @@ export class Thoughts {
       this.note, this.stop, this.table, this.exact, this.why);
   }
 
+  offer(agents) {
+    options(this.agent, agents, this.agent.value, agentName);
+  }
+
   /** The drawing of the board with values on it, if they are asked for and known. */
   overlay() {
     if (!this.on.checked || this.layer.value === "none") return null;
