@@ -66,8 +66,9 @@ export async function copy(text, what) {
 export function short(value) {
   const size = Math.abs(value);
   if (size >= 1e15) return value > 0 ? "∞" : "-∞";
+  if (size < 1e-12) return "0";
   if (Number.isInteger(value) || size >= 1e4) return Math.round(value).toLocaleString("en");
-  if (size < 1e-4) return value > 0 ? "<0.0001" : ">-0.0001";
+  if (size < 1e-4) return value.toFixed(1 - Math.floor(Math.log10(size))); // two digits, and no exponent
   return String(Number(value.toPrecision(4)));
 }
 
