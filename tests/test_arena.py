@@ -12,6 +12,7 @@ from rookery.agents import Agent
 from rookery.cli import main
 from rookery.game import Game, State
 from rookery.games.checkers.rules import parse_pdn
+from rookery.games.solitaire_chess.puzzles import hints
 from rookery.registry import agent as load_agent
 from rookery.registry import agent_names, load, register
 from rookery.search.agents import RandomAgent
@@ -199,6 +200,37 @@ def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     )
     assert data["moves"] == ["1x1@r1c3"]
     assert str(data["position"]).startswith(".../.../...")
+
+
+def test_hints_in_the_terminal_tell_more_every_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = iter(["hint", "hint", "hint", "hint", "quit"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(words))
+    with pytest.raises(SystemExit):
+        main(["play", "solitaire-chess", "--agent", "oracle", "--position", "R.../.B../..N./P..."])
+    shown = [line.strip("> ") for line in capsys.readouterr().err.splitlines()]
+    sentences = hints(load("solitaire-chess").parse_state("R.../.B../..N./P..."))
+    assert [line for line in shown if line in sentences] == [*sentences, sentences[-1]]
+
+
+def test_watch_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["checkers", "random", "minimax:depth=1"],
+        ["tenten", "--variant", "3x3-three"],
+        ["morpion", "random"],
+    ):
+        data = answer(capsys, "watch", *words, "--moves", "4", "--seed", "1")
+        assert len(data["moves"]) == 4
+    assert answer(capsys, "watch", "endgames", "--agent", "oracle", "--seed", "3")["moves"]
+    with pytest.raises(SystemExit) as stop:
+        main(["watch", "checkers", "random", "random", "random"])
+    assert stop.value.code == 2
+
+
+def test_explain_has_a_start_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for game in ("checkers", "tenten", "solitaire-chess"):
+        assert answer(capsys, "explain", game, "--agent", "mcts:simulations=20", "--seed", "2")["values"]
 
 
 def test_the_terminal_shows_a_board_with_names(

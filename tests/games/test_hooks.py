@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import example, given, settings
@@ -178,7 +179,11 @@ def test_stages_of_a_search_end_with_itself() -> None:
 def test_the_text_board_of_morpion_has_every_dot_and_line() -> None:
     game = rookery.load("morpion")
     empty = game.initial_state().text_board().split("\n")
-    assert sum(character != " " for line in empty for character in line) == 36
+    assert sum("\u2800" < character <= "\u28ff" for line in empty for character in line) == 36
     state = game.parse_state("(28,28);(27,27) / 0")
     assert state.text_board() != "\n".join(empty)
-    assert len(state.text_board().split("\n")) == 10
+    assert len(state.text_board().split("\n")) == 2 + 12  # the names of the columns, and a row more on both sides
+    for action in game.initial_state().legal_actions():  # every dot that a move names has its coordinates on the board
+        column, row = re.findall("[0-9]+", game.initial_state().action_name(action))[:2]
+        assert any(line.startswith(row) for line in empty)
+        assert column in ["".join(digits).strip() for digits in zip(*(line[4::2] for line in empty[:2]), strict=True)]

@@ -159,6 +159,25 @@ def test_the_puzzle_of_the_day_is_continued(open_page: OpenPage) -> None:
     assert page.url == address
 
 
+def test_a_solved_puzzle_is_not_offered_again(open_page: OpenPage, server: Server) -> None:
+    rows = "R.../.B../..N./P..."
+    page = open_page(f"#/new/solitaire-chess?position={rows}")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector(".play .board")
+    page.goto(f"{server.url}/#/")
+    playwright.expect(page.get_by_role("heading", name="Continue")).to_be_visible()
+    page.get_by_role("link", name="Solitaire Chess", exact=True).click()
+    state = rookery.load("solitaire-chess").parse_state(rows)
+    for action in solve(state).moves or ():
+        touch(page, state.action_cells(action))
+        state.apply(action)
+        playwright.expect(page.locator("#notation")).to_have_value(str(state))
+    playwright.expect(page.locator(".verdict.good")).to_have_text("Solved.")
+    page.goto(f"{server.url}/#/")
+    playwright.expect(page.get_by_role("heading", name="Finished")).to_be_visible()
+    playwright.expect(page.get_by_role("heading", name="Continue")).to_have_count(0)
+
+
 def test_hints_come_in_three_stages(open_page: OpenPage, server: Server) -> None:
     body = {"game": "solitaire-chess", "players": ["person"], "position": "R.../.B../..N./P..."}
     page, _ = open_play(open_page, server, body)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rookery.cli.base import Answer, Command
 
 GROUPS = {
-    "Start here": ("games", "play", "serve", "show", "explain"),
+    "Start here": ("games", "play", "watch", "serve", "show", "explain"),
     "Solve": ("solve", "hint", "search", "generate", "verify"),
     "Learn and compare": ("train", "sweep", "runs", "arena", "evaluate", "reproduce"),
     "For other programs": ("uci", "hub"),
@@ -40,7 +40,7 @@ WITHOUT_GAME = GROUPS["For other programs"]
 GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),
     "reproduce": ("general", "reproduce"), "solve": ("general", "solve"), "play": ("play", "play"),
-    "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
+    "watch": ("play", "watch"), "explain": ("play", "explain"), "arena": ("play", "arena"), "serve": ("serve", "serve"),
     "train": ("train", "train"), "sweep": ("train", "sweep"), "merge": ("scale", "merge"),
     "runs": ("scale", "runs"),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional
 
-from rookery.agents import Explanation
+from rookery.agents import Agent, Explanation
 from rookery.arena import Tournament, tournament
 from rookery.cli.base import (
     DEFAULTS,
@@ -42,7 +43,7 @@ def play(
 ) -> Answer:
     """Play in the terminal, with hints; in a game for two, the agent is your opponent.
 
-    Enter a move as players write it, or: hint, moves, undo, quit.
+    Enter a move as players write it, or: hint, moves, undo, quit. A hint tells more every time.
     Example: rookery play tenten --agent best
 
     Args:
@@ -59,7 +60,10 @@ def play(
     played: list[str] = []
     history: list[tuple[State, int]] = []  # before each move of the person
     side = f"You play {rules.sides[0]}. " if rules.players == 2 else ""
+    if not position:
+        console.print(f"The game begins from {rules.usual_start}.")
     console.print(f"{side}Enter a move, or: hint, moves, undo, quit.")
+    hints = 0  # asked for in this position
     while True:
         play_chance(state, rng)
         if state.player() == TERMINAL:
@@ -77,12 +81,16 @@ def play(
         if word in ("quit", "q"):
             break
         if word == "hint":
-            for reason in helper.explain(state).reasons:
-                console.print(f"  {reason}")
+            sentences = _hints(helper, state)
+            hints = min(hints + 1, len(sentences))
+            console.print(f"  {sentences[hints - 1]}")
+            if hints < len(sentences):
+                console.print("  hint again tells more")
         elif word == "moves":
             console.print(" ".join(state.action_name(a) for a in state.legal_actions()))
         elif word == "undo":
             if history:
+                hints = 0
                 state, length = history.pop()
                 del played[length:]
             else:
@@ -93,11 +101,73 @@ def play(
             except ValueError as error:
                 console.print(f"{error}; enter `moves` for the list, or hint, undo, quit")
                 continue
+            hints = 0
             history.append((state.clone(), len(played)))
             played.append(state.action_name(action))
             state.apply(action)
     data = {"moves": played, "position": str(state), "returns": state.returns()}
     return Answer(data, lambda console: console.print(f"{len(played)} moves played"))
+
+
+def _hints(helper: Agent, state: State) -> list[str]:
+    """Help with a move in stages. The first of an agent without hints of its own lights up a cell, which a terminal
+    cannot do."""
+    sentences = helper.hint(state).sentences
+    return sentences[1:] if type(helper).hint is Agent.hint else sentences
+
+
+def watch(
+    game: GameName,
+    agents: Annotated[tuple[str, ...], Positional, tyro.conf.arg(metavar="AGENT")] = (),
+    *,
+    variant: str | None = None,
+    position: str | None = None,
+    moves: int = 1000,
+    delay: float = 0.0,
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Watch agents play a game in the terminal, move by move.
+
+    Examples: rookery watch tenten --moves 20 --delay 0.5; rookery watch checkers best minimax:depth=3
+
+    Args:
+        game: Name of a game, or a file with one.
+        agents: One agent per side, or one for all sides; the strongest that is known if not given.
+        variant: Variant of the game.
+        position: Where to start, in the game's text form; drawn with `--seed` if not given.
+        moves: The largest number of moves.
+        delay: Seconds to wait after every move.
+    """
+    if not 0 <= delay <= 60:
+        raise ValueError(f"the delay must be from 0 to 60 seconds, and is {delay:g}")
+    if moves < 0:
+        raise ValueError(f"the number of moves must be at least 0, and is {moves}")
+    rules = load(game, variant)
+    names = agents or (strongest(rules),)
+    if len(names) not in (1, rules.players):
+        raise ValueError(
+            f"{rules.name} has {rules.players} sides, so name one agent or {rules.players}, not {len(names)}"
+        )
+    players = [load_agent(name, rules) for name in names]
+    rng = random.Random(common.seed)
+    state = rules.parse_state(position) if position else players[0].practice_start(rules, rng)
+    console = progress()
+    played: list[str] = []
+    while True:
+        play_chance(state, rng)
+        if not common.json:
+            _print_board(console, state)
+        if state.player() == TERMINAL or len(played) >= moves:
+            break
+        mover = state.player() % len(players)
+        action = players[mover].choose(state, rng)
+        played.append(state.action_name(action))
+        if not common.json:
+            console.print(f"\n{len(played)}. {names[mover]} plays {played[-1]}")
+            time.sleep(delay)
+        state.apply(action)
+    data = {"moves": played, "position": str(state), "returns": state.returns()}
+    return Answer(data, lambda console: console.print(f"{len(played)} moves played. {state.status()}"))
 
 
 def _ask(console: Console) -> str:
@@ -122,7 +192,7 @@ def _print_board(console: Console, state: State) -> None:
 
 def explain(
     game: GameName,
-    position: Annotated[str, Positional, tyro.conf.arg(metavar="POSITION")],
+    position: Annotated[str, Positional, tyro.conf.arg(metavar="POSITION")] = "",
     *,
     agent: str,
     variant: str | None = None,
@@ -135,7 +205,8 @@ def explain(
 
     Args:
         game: Name of a game.
-        position: In the game's text form; `-` reads many from standard input, one per line.
+        position: In the game's text form; `-` reads many from standard input, one per line. If not given, a start is
+            drawn with `--seed`.
         agent: Such as lspi, best, mcts:simulations=500; `rookery games` lists them.
         variant: Variant of the game.
         svg: Folder for drawings of the position and of what the reasons speak of.
@@ -154,7 +225,10 @@ def explain(
         if svg:
             raise ValueError("--svg draws one position; name it instead of -")
         return many(rules, lambda state: answer(state)[0], lambda data: data["action"])
-    asked_about = rules.parse_state(position)
+    rng = random.Random(common.seed)
+    asked_about = rules.parse_state(position) if position else asked.practice_start(rules, rng)
+    if not position:
+        play_chance(asked_about, rng)
     data, why = answer(asked_about)
     if svg:
         write_text(svg / "position.svg", asked_about.svg(why.overlay))
@@ -162,6 +236,8 @@ def explain(
             write_text(svg / f"{number}.svg", drawing.svg)
 
     def show(console: Console) -> None:
+        if not position:
+            _print_board(console, asked_about)
         console.print(f"{agent} plays {data['action']}")
         for reason in data["reasons"]:
             console.print(f"  {reason}")

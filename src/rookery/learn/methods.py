@@ -18,7 +18,7 @@ class QLearning(Method):
 
     name = "q-learning"
     kind: Kind = "learn"
-    module, headline = "rookery.learn.q_learning", "positions"
+    module, headline = "rookery.learn.q_learning", "mean_return"
 
     @dataclass(frozen=True)
     class Options:

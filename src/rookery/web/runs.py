@@ -112,7 +112,7 @@ class Runs:
         while line := await process.stderr.read(65536):
             last = (last + line)[-2000:]
         code = await process.wait()
-        lines = last.decode("utf-8", "replace").strip().splitlines()
+        lines = plain(last.decode("utf-8", "replace")).splitlines()
         if code not in (0, INTERRUPTED) and not started.stopping:
             started.error = lines[-1][:300] if lines else f"the process ended with code {code}"
         elif self._open(started.folder) is None:
@@ -232,7 +232,7 @@ class Runs:
     def _error(self, run_id: str, run: Run) -> str:
         state = self._state(run_id, run)
         if state == "failed":
-            return str(run.info.get("error", ""))[:300]
+            return plain(str(run.info.get("error", "")))[:300]
         return self._started[run_id].error if state == "stopped" and run_id in self._started else ""
 
     def _row_of_started(self, run_id: str, started: Started) -> Row:
@@ -260,6 +260,19 @@ class Runs:
             "figures": figures,
             "best": best_game(run.folder, game) if game else None,
         }
+
+
+def plain(text: str) -> str:
+    """What was written for a terminal without colours, movements of the cursor and progress bars.
+
+    >>> plain("\\x1b[2K\\r\\x1b[1mtraining ━━━╸━━ 50%\\r\\x1b[?25h\\x1b[31mthe file is gone\\x1b[0m\\n")
+    'the file is gone'
+    """
+    lines = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])", "", text).replace("\r", "\n").splitlines()
+    kept = (
+        "".join(c for c in line if c.isprintable()).strip() for line in lines if not re.search("[━╸╺█▏▎▍▌▋▊▉]", line)
+    )
+    return "\n".join(filter(None, kept))
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -84,7 +84,7 @@ def _verdict(state: EndgamesState, dtm: int | None) -> str:
 
 
 def watch(
-    position: Annotated[str, Positional, tyro.conf.arg(metavar="FEN")],
+    position: Annotated[str, Positional, tyro.conf.arg(metavar="FEN")] = "",
     *,
     agent: str = "q-learning",
     opponent: str = "oracle",
@@ -97,7 +97,7 @@ def watch(
     Example: rookery watch endgames "8/8/8/4k3/8/8/8/R3K3 w - - 0 1" --delay 0.5
 
     Args:
-        position: Start, in Forsyth-Edwards notation.
+        position: Start, in Forsyth-Edwards notation; drawn with `--seed` from those that White wins if not given.
         agent: Who has the pieces: q-learning (as shipped), q-learning:FOLDER, oracle, stockfish:depth=15 ..
         opponent: Who has the lone king.
         pgn: File to write the game to.
@@ -105,10 +105,11 @@ def watch(
     """
     if not 0 <= delay <= 60:
         raise ValueError(f"the delay must be from 0 to 60 seconds, and is {delay:g}")
+    rng = random.Random(common.seed)
+    position = position or str(exact.start_to_practise(Endgames(), rng))
     start = Endgames(start=position, fifty_move_rule=True).initial_state()
     players = {start.strong: load_agent(agent, start.game), 1 - start.strong: load_agent(opponent, start.game)}
     names = (agent, opponent) if start.strong == 0 else (opponent, agent)
-    rng = random.Random(common.seed)
     console = make_console(stderr=False)
     steps = not common.json
     state, actions, rows = start.clone(), list[int](), list[dict[str, Any]]()

@@ -455,10 +455,14 @@ class MorpionState(_native.morpion.State):
         return [*self.game.cross, *(self.action_cells(action)[0] for action in self.moves)]
 
     def text_board(self) -> str:
-        """The used part of the grid in braille dots; a cell is one row high and two characters wide.
+        """The used part of the grid in braille dots, with the coordinates of moves: those of columns above, one digit
+        below the other, those of rows on the left. A cell is one row high and two characters wide.
 
-        >>> print(Morpion(length=4).initial_state().text_board().splitlines()[1])
-            ⠁   ⠁
+        >>> print("\\n".join(Morpion(length=4).initial_state().text_board().splitlines()[:4]))
+            2 2 2 2 2 3 3 3 3
+            5 6 7 8 9 0 1 2 3
+        25
+        26        ⠁ ⠁ ⠁
         """
         game, side = self.game, self.game.side
         pixels = {(cell % side * _PIXELS, cell // side * _PIXELS) for cell in self.dots()}
@@ -473,12 +477,20 @@ class MorpionState(_native.morpion.State):
             bits = sum(_BITS[i][j] for i in range(4) for j in range(2) if (2 * column + j, _PIXELS * row + i) in pixels)
             return chr(0x2800 + bits) if bits else " "
 
-        return "\n".join(
-            "".join(braille(row, column) for column in range(2 * min(columns), 2 * max(columns) + 1)).rstrip()
-            for row in range(min(rows), max(rows) + 1)
-        )
+        # One more row and column on every side: there, too, a dot may go.
+        across, down = range(min(columns) - 1, max(columns) + 2), range(min(rows) - 1, max(rows) + 2)
+        names = [f"{column + game._shift:2}" for column in across]
+        head = [" " * LEFT + " ".join(name[digit] for name in names) for digit in (0, 1)]
+        lines = [
+            f"{row + game._shift:2}".ljust(LEFT)
+            + "".join(braille(row, i) for i in range(2 * across[0], 2 * across[-1] + 1))
+            for row in down
+        ]
+        return "\n".join(line.rstrip() for line in head + lines)
 
 
+LEFT, ABOVE = 4, 2
+"""Characters before and lines above the first cell of the text board."""
 _PIXELS = 4
 """Pixels from one cell to the next; a braille character is 2 pixels wide and 4 high."""
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))

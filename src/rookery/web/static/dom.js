@@ -64,12 +64,12 @@ export async function copy(text, what) {
 
 /** A value of an agent, short. */
 export function short(value) {
-  if (value === 0) return "0";
-  if (Number.isInteger(value)) return value.toLocaleString("en");
   const size = Math.abs(value);
   if (size >= 1e15) return value > 0 ? "∞" : "-∞";
-  if (size >= 1e4) return Math.round(value).toLocaleString("en");
-  return size < 1e-4 ? `${value < 0 ? "-" : ""}<0.0001`.replace("-<", ">-") : String(Number(value.toPrecision(4)));
+  if (size < 1e-12) return "0";
+  if (Number.isInteger(value) || size >= 1e4) return Math.round(value).toLocaleString("en");
+  if (size < 1e-4) return value.toFixed(1 - Math.floor(Math.log10(size))); // two digits, and no exponent
+  return String(Number(value.toPrecision(4)));
 }
 
 const AGENT_WORDS = {
