@@ -17,7 +17,9 @@ from rookery import arena
 from rookery.games.morpion.search import Campaign, CampaignSettings
 from rookery.scale import Job, Needs, Task, TaskQueue, carry_out
 from rookery.scale.sweep import sweep
+from rookery.training import train
 from tests.commands import check_refusal
+from tests.tic_tac_toe import TicTacToe
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 ME = __name__
@@ -162,6 +164,22 @@ def test_self_play_survives_a_node(cluster: Cluster, tmp_path: Path) -> None:
             weights.write_text(str(sum(rounds[-1])))
             begin_round(len(rounds))
     assert rounds == [[8.0**n] * 8 for n in range(4)]
+
+
+@pytest.mark.slow
+def test_zero_learns_the_same_on_a_cluster_that_loses_a_node(cluster: Cluster, tmp_path: Path) -> None:
+    settings = {"channels": 8, "blocks": 1, "games": 40, "group": 4, "simulations": 16, "batch": 16, "iterations": 4}
+    alone = train(TicTacToe(), "zero", out=tmp_path / "alone", **settings, actors=1)
+    spread = train(
+        TicTacToe(), "zero", out=tmp_path / "spread", **settings, actors=2, on=cluster.on,
+        on_row=lambda row: cluster.kill() if row["iteration"] == 2 else None,
+    )  # fmt: skip
+    assert cluster.killed
+    timed = {"moves_per_second", "share_learning", "minutes"}
+    for one, other in zip(alone.metrics, spread.metrics, strict=True):
+        assert {k: v for k, v in one.items() if k not in timed} == {k: v for k, v in other.items() if k not in timed}
+    state = TicTacToe().initial_state()
+    assert alone.agent(simulations=1).values(state) == spread.agent(simulations=1).values(state)
 
 
 @pytest.mark.slow
