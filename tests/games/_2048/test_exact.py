@@ -162,7 +162,7 @@ def test_a_late_position_of_a_large_board_is_solved() -> None:
 
 @pytest.mark.slow
 def test_3x3() -> None:
-    """Yamashita, Kaneko and Nakayashiki (2022) counted the same positions, and earned about 5,470."""
+    """Yamashita, Kaneko and Nakayashiki counted the same positions, and earned about 5,470."""
     game = TwentyFortyEight(3, 3)
     start = game.initial_state()
     solved = solve_game(start, form=SolvedBoard)
