@@ -19,7 +19,6 @@ top to bottom: settings, the net, searching, playing, actors, learning, training
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import random
@@ -109,10 +108,12 @@ class Settings:
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
         check_shares(self, "noise", "ratio", "own_value", "inertia")
-        with contextlib.suppress(RuntimeError):
+        try:
             torch.device(self.device)
-            return
-        raise ValueError(f"PyTorch knows no device {self.device!r}; expected cpu, cuda or another of its names")
+        except RuntimeError:
+            raise ValueError(
+                f"PyTorch knows no device {self.device!r}; expected cpu, cuda or another of its names"
+            ) from None
 
 
 class Net(nn.Module):

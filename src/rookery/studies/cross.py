@@ -44,7 +44,6 @@ METHODS: dict[str, Method] = {
 }
 SMALLER: dict[str, dict[str, Any]] = {
     "zero": {"channels": 16, "blocks": 2, "games": 16, "simulations": 24, "actors": 1, "iterations": 0, "minutes": 1e6},
-    "dqn": {},
 }
 """Settings that suit budgets of seconds, where a method's own are for minutes."""
 OPTIONS: dict[str, dict[str, Any]] = {"zero": {"simulations": 32}, "mcts": {"simulations": 100}}
@@ -103,8 +102,8 @@ class Plan:
     def tasks(self, seed: int) -> Iterator[Task]:
         for game, number, exam in self.exams:
             for player in (*REFERENCES, *METHODS):
-                learns = player in METHODS and (METHODS[player].kind == "learn" or METHODS[player].trained_by)
-                for one in range(self.seeds if learns else 1):
+                trains = player in METHODS and _learner(METHODS[player]) is not None
+                for one in range(self.seeds if trains else 1):
                     arguments = {"game": game, "number": number, "player": player, "seed": seed + one}
                     games = exam.games if player in REFERENCES else max(2, round(self.share * exam.games))
                     arguments |= {"budget": self.budget, "games": games}
@@ -126,9 +125,8 @@ def cell(game: str, number: int, player: str, seed: int, budget: float, games: i
         if reason := method.misfit(rules):
             return {"misfit": reason}
         options = method.Options(**OPTIONS.get(player, {}))
-        if method.kind == "learn" or method.trained_by:
+        if learner := _learner(method):
             with tempfile.TemporaryDirectory() as folder:
-                learner = METHODS[method.trained_by] if method.trained_by else method
                 given = _settings(learner, rules, exam)
                 file, settings, row["trained"] = trained(rules, learner, given, budget, seed, Path(folder))
                 changed = {k: v for k, v in as_json(settings).items() if v != as_json(given)[k]}
@@ -141,6 +139,11 @@ def cell(game: str, number: int, player: str, seed: int, budget: float, games: i
     begin = time.process_time()
     scores = examine(rules, exam, candidate, opponent, games, seed)
     return row | {"scores": [round(score, 4) for score in scores], "examined": round(time.process_time() - begin, 2)}
+
+
+def _learner(method: Method) -> Method | None:
+    """The method that trains the model which a method plays with; None if it needs none."""
+    return METHODS[method.trained_by] if method.trained_by else method if method.kind == "learn" else None
 
 
 def _settings(method: Method, game: Game, exam: Exam) -> Any:

@@ -1,30 +1,8 @@
 """What players of the game are measured by."""
 
+from dataclasses import replace
+
 from rookery.exam import Exam
 
-EXAMS = (
-    Exam(
-        "KQK",
-        True,
-        "mates",
-        "best",
-        exact="oracle",
-        opponent="oracle",
-        sides=(0,),
-        starts="random",
-        games=100,
-        moves=100,
-    ),
-    Exam(
-        "KBBK",
-        False,
-        "mates",
-        "best",
-        exact="oracle",
-        opponent="oracle",
-        sides=(0,),
-        starts="random",
-        games=100,
-        moves=200,
-    ),
-)
+_KQK = Exam("KQK", True, "mates", "best", exact="oracle", opponent="oracle", sides=(0,), starts="random", moves=100)
+EXAMS = (_KQK, replace(_KQK, variant="KBBK", small=False, moves=200))
