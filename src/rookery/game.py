@@ -338,6 +338,9 @@ class Game:
     """The game in one sentence."""
     usual_start: ClassVar[str] = "the usual start"
     """What a person plays from if nothing is chosen, in words."""
+    any_order: ClassVar[bool] = False
+    """For one player: the moves of a finished game may be made in every order in which they are legal, with the same
+    result."""
     draws_last_move: ClassVar[bool] = False
     """Whether the drawing of a position marks the last move by itself."""
     history_matters: ClassVar[bool] = False
@@ -427,6 +430,12 @@ class Game:
         `rookery.symmetry.of_grid` lists those of a grid.
         """
         return ()
+
+    def action_places(self) -> Sequence[int] | None:
+        """For games whose actions lie on the cells of the observation's planes: the place of every action among planes
+        of scores over the board, `plane * cells + cell`. None where a net's policy need not be a board.
+        """
+        return None
 
     def array_rules(self) -> Any | None:
         """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""

@@ -28,9 +28,12 @@ from html import unescape
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from rookery import _native, draw
 from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
+from rookery.symmetry import Symmetry
 
 DIRECTIONS = "-|/\\"
 STEPS = ((1, 0), (0, 1), (1, -1), (1, 1))
@@ -82,6 +85,7 @@ class Morpion(NativeGame):
     name = "morpion"
     title = "Morpion Solitaire"
     blurb = "Add a dot, draw a line, and continue as long as you can."
+    any_order = True
     draws_last_move = True
     variants = MappingProxyType(
         {
@@ -123,6 +127,31 @@ class Morpion(NativeGame):
                 raise ValueError(written.refusal(len(state.moves) + 1, str(error))) from None
             state.apply(action)
         return state
+
+    def symmetries(self) -> list[Symmetry]:
+        """The seven ways to turn and mirror the cross, on a board whose side is even."""
+        if self.side % 2:
+            return []
+        found = []
+        for symmetry in range(1, 8):
+            actions = [self.rules.transform(action, symmetry) for action in range(self.num_actions)]
+            cells = np.arange(self.side * self.side).reshape(self.side, self.side)
+            cells = cells[:, :: -1 if symmetry & 1 else 1][:: -1 if symmetry & 2 else 1]
+            images = np.argsort((cells.T if symmetry & 4 else cells).ravel())
+            # Rows and columns change places, and so do the diagonals where one side is mirrored.
+            swapped = [1, 0] if symmetry & 4 else [0, 1]
+            swapped += [3, 2] if symmetry & 3 in (1, 2) else [2, 3]
+            planes = [0, *(1 + d for d in swapped), *(5 + d for d in swapped)]
+            found.append(Symmetry(images.tolist(), actions, planes))
+        return found
+
+    def action_places(self) -> list[int]:
+        """A plane for each direction and place of the new dot, over the first cell of the line."""
+        cells = self.side * self.side
+        lines, positions = np.divmod(np.arange(self.num_actions), self.length)
+        directions, first = np.divmod(lines, cells)
+        places: list[int] = ((directions * self.length + positions) * cells + first).tolist()
+        return places
 
     def move(self, action: int) -> Move:
         """What an action number means.
