@@ -431,6 +431,10 @@ class Game:
         """
         return ()
 
+    def action_symmetries(self) -> Sequence[Sequence[int]]:
+        """What every action becomes under each symmetry of the game, for methods that learn from whole games."""
+        return [symmetry.actions for symmetry in self.symmetries()]
+
     def action_places(self) -> Sequence[int] | None:
         """For games whose actions lie on the cells of the observation's planes: the place of every action among planes
         of scores over the board, `plane * cells + cell`. None where a net's policy need not be a board.

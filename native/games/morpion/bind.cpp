@@ -31,6 +31,7 @@ ROOKERY_BIND(morpion, 0) {
     state.def_prop_ro(
         "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
         "The actions played, in order.");
+    rules.def_prop_ro("centred", &Rules::centred, "Whether the cross lies in the centre of the board.");
     rules.def(
         "transform",
         [](const Rules& self, Action action, int symmetry) {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from rookery.symmetry import Symmetry
+from rookery.game import Game
 
 Array = npt.NDArray[Any]
 Think = Callable[[Array, Array, Array], tuple[Tensor, Tensor, Tensor]]
@@ -118,11 +118,11 @@ def search(
 
 
 class Ranking:
-    """The last games, all different up to symmetry and, where `any_order`, the order of their moves."""
+    """The last games, all different up to symmetry and, where it does not matter, the order of their moves."""
 
-    def __init__(self, symmetries: Sequence[Symmetry], num_actions: int, window: int, any_order: bool) -> None:
-        self.window, self.any_order = window, any_order
-        self.turned = np.array([range(num_actions), *(symmetry.actions for symmetry in symmetries)], np.int32)
+    def __init__(self, game: Game, window: int, symmetries: bool = True) -> None:
+        self.window, self.any_order = window, game.any_order
+        self.turned = np.array([range(game.num_actions), *(game.action_symmetries() if symmetries else ())], np.int32)
         self.games: dict[bytes, tuple[npt.NDArray[np.int32], float]] = {}
 
     def add(self, games: Sequence[Sequence[int]], scores: Sequence[float]) -> int:

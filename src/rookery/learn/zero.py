@@ -109,7 +109,7 @@ class Settings:
     """Processes that play; 0 means one per core as soon as an iteration takes longer than some seconds, and on a GPU
     one process with a thread per core."""
     device: str = duration("cpu")
-    """Where the net is: "cpu", "cuda" and what else PyTorch knows. Games in Python are played on the CPU all the same."""
+    """Where the net is: "cpu", "cuda" and what else PyTorch knows."""
     iterations: int = duration(30)
     """Stop after N iterations; 0 means no limit."""
     minutes: float = duration(0.0)
@@ -349,20 +349,15 @@ def _small(planes: Array) -> Array:
     return small if np.array_equal(small, planes) else planes
 
 
-def is_native(game: Game) -> bool:
-    """Whether the rules are native, so that threads search side by side."""
-    state: Any = game.initial_state()
-    return native(state) is state
-
-
 class Actor:
     """Plays with the weights it is given."""
 
     def __init__(self, game: Game, settings: Settings, threads: int = 1) -> None:
-        self.game, self.settings, self.threads = game, settings, threads
-        self.device = torch.device(settings.device if is_native(game) else "cpu")
+        state: Any = game.initial_state()
+        self.game, self.settings, self.start = game, settings, native(state)
+        self.threads = threads if self.start is state else 1  # threads would wait for each other in Python
+        self.device = torch.device(settings.device)
         self.net = Net(game, settings).to(self.device).eval()
-        self.start = native(game.initial_state())
 
     def play(self, weights: Mapping[str, Array], threshold: float, groups: Sequence[tuple[int, int]]) -> Played:
         """Groups of games, each with its size and its seed."""
@@ -406,7 +401,7 @@ class Actors:
         self._here: Actor | None = None
         self._workers: Workers | None = None
         self._asked: tuple[Mapping[str, Array], float, list[tuple[int, int]]] | None = None
-        self._one_process = torch.device(settings.device).type == "cuda" and is_native(game)
+        self._one_process = torch.device(settings.device).type == "cuda"
         if settings.actors > 1:
             self._open()
 
@@ -436,7 +431,7 @@ class Actors:
             found: dict[int, Played] = dict(self._workers.get() for _ in self._asked[2])
             return Played.joined([found[number] for number in sorted(found)])
         begin = time.perf_counter()
-        self._here = self._here or Actor(self.game, self.settings, 0 if self._one_process else 1)
+        self._here = self._here or Actor(self.game, self.settings, cores() if self._one_process else 1)
         played = self._here.play(*self._asked)
         if time.perf_counter() - begin > self.patience and not self._one_process:
             self._open()
@@ -631,14 +626,13 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
 
 
 class NestedTrainer(Trainer):
-    """The nets, and the list of different games that they learn from, played by the net and found by nested searches."""
+    """The nets, and the different games they learn from: those the net played and those that searches found."""
 
     def __init__(self, game: Game, settings: Settings, seed: int, hire: Hire | None = None) -> None:
         if game.players != 1 or game.has_chance():
             raise ValueError(f"nested searches need a game of one player without chance, and {game.title} is none")
         super().__init__(game, settings, seed, hire)
-        symmetries = game.symmetries() if settings.symmetries else ()
-        self.ranking = nested.Ranking(symmetries, game.num_actions, settings.ranked, game.any_order)
+        self.ranking = nested.Ranking(game, settings.ranked, settings.symmetries)
         self.start = native(game.initial_state())
         self.best: tuple[list[int], float] = [], -np.inf
 
@@ -660,7 +654,7 @@ class NestedTrainer(Trainer):
                 max(1, cores() - 1), control,
             )  # fmt: skip
             try:
-                steps = max(1, round(s.reuse * (self.new or len(played.owner)) / s.batch))
+                steps = max(1, round(s.reuse * (self.new or sum(map(len, played.games))) / s.batch))
                 losses, learning = self._learn_ranked(seeds[2], steps)
                 found = searching.result()
             except BaseException:

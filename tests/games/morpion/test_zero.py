@@ -64,7 +64,7 @@ def test_symmetries_turn_lines_and_dots() -> None:
                 assert set(GAME.line_cells(image)) == turned(action, symmetry)
                 state.apply(image)  # legal, so the new dot is the right one
             assert state.legal_actions() == []
-    with pytest.raises(ValueError, match="even side"):
+    with pytest.raises(ValueError, match="cross in its centre"):
         Morpion(board=17).rules.transform(0, 1)
 
 
@@ -197,7 +197,7 @@ def add(ranking: nested.Ranking, games: list[list[int]]) -> int:
 
 def test_ranking_counts_games_once_and_rewards_the_best() -> None:
     games = sorted(random_games(30, seed=9), key=len)
-    ranking = zero.ranking_of(GAME, 20)
+    ranking = nested.Ranking(GAME, 20)
     assert add(ranking, games[:20]) == 20
     rng = np.random.default_rng(0)
     state, shuffled = GAME.initial_state(), list(games[5])
@@ -244,7 +244,7 @@ def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> N
 def test_learning_raises_the_chances_of_the_best_games() -> None:
     settings = replace(TINY, channels=16, blocks=2, steps=60, batch=64, learning_rate=3e-3, averaging=0.9, ratio=0.75)
     learner = zero.Learner(settings, 0, torch.device("cpu"))
-    ranking = zero.ranking_of(GAME, 100)
+    ranking = nested.Ranking(GAME, 100)
     add(ranking, random_games(8, seed=5))
     first = learner.learn(ranking, 1)
     second = learner.learn(ranking, 1)

@@ -33,7 +33,6 @@ import numpy as np
 from rookery import _native, draw
 from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
-from rookery.symmetry import Symmetry
 
 DIRECTIONS = "-|/\\"
 STEPS = ((1, 0), (0, 1), (1, -1), (1, 1))
@@ -128,22 +127,15 @@ class Morpion(NativeGame):
             state.apply(action)
         return state
 
-    def symmetries(self) -> list[Symmetry]:
-        """The seven ways to turn and mirror the cross, on a board whose side is even."""
-        if self.side % 2:
+    def action_symmetries(self) -> list[list[int]]:
+        """The seven ways to turn and mirror the cross, where it lies in the centre of the board.
+
+        Planes of the observation show the steps of lines, not their dots, so that they are not simply turned.
+        """
+        if not self.rules.centred:
             return []
-        found = []
-        for symmetry in range(1, 8):
-            actions = [self.rules.transform(action, symmetry) for action in range(self.num_actions)]
-            cells = np.arange(self.side * self.side).reshape(self.side, self.side)
-            cells = cells[:, :: -1 if symmetry & 1 else 1][:: -1 if symmetry & 2 else 1]
-            images = np.argsort((cells.T if symmetry & 4 else cells).ravel())
-            # Rows and columns change places, and so do the diagonals where one side is mirrored.
-            swapped = [1, 0] if symmetry & 4 else [0, 1]
-            swapped += [3, 2] if symmetry & 3 in (1, 2) else [2, 3]
-            planes = [0, *(1 + d for d in swapped), *(5 + d for d in swapped)]
-            found.append(Symmetry(images.tolist(), actions, planes))
-        return found
+        actions = range(self.num_actions)
+        return [[self.rules.transform(action, symmetry) for action in actions] for symmetry in range(1, 8)]
 
     def action_places(self) -> list[int]:
         """A plane for each direction and place of the new dot, over the first cell of the line."""

@@ -136,7 +136,11 @@ class Positions:
 
     @classmethod
     def of(
-        cls, planes: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64], actions: npt.NDArray[np.int32], device: torch.device
+        cls,
+        planes: npt.NDArray[np.float32],
+        offsets: npt.NDArray[np.int64],
+        actions: npt.NDArray[np.int32],
+        device: torch.device,
     ) -> Positions:
         arrays = (planes, *nets.padded(offsets, actions))
         to = [torch.from_numpy(array).to(device, non_blocking=True) for array in arrays]
@@ -249,11 +253,6 @@ def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: 
     return nested.Found.of(runs, np.zeros(count, np.float32))
 
 
-def ranking_of(game: Morpion, window: int) -> nested.Ranking:
-    """An empty list of games to rank."""
-    return nested.Ranking(game.symmetries(), game.num_actions, window, game.any_order)
-
-
 # Learning
 
 
@@ -275,7 +274,9 @@ class Learner:
 
         def examples(step: int) -> tuple[Positions, torch.Tensor, torch.Tensor]:
             rng = np.random.default_rng((iteration_seed, step))
-            planes, offsets, actions, wanted, won = ranked.draw(s.batch, rng, max(1, min(4, (s.threads or cores()) // 2)))
+            planes, offsets, actions, wanted, won = ranked.draw(
+                s.batch, rng, max(1, min(4, (s.threads or cores()) // 2))
+            )
             positions = Positions.of(planes, offsets, actions, self.device)
             goal = torch.zeros(positions.legal.shape, device=self.device)
             goal[positions.legal] = torch.from_numpy(wanted).to(self.device).float()
@@ -335,7 +336,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     torch.set_num_threads(1)  # without a GPU one core learns; the others search
     learner = Learner(settings, seed, device)
     game = learner.net.game
-    ranking = ranking_of(game, settings.window)
+    ranking = nested.Ranking(game, settings.window)
     best: list[int] = []
     if arrays := run.restore():
         ends = arrays.pop("games.ends")
