@@ -41,7 +41,7 @@ constexpr int kLosses = 32;   // a trial that is shorter by this much is never a
 constexpr int kForever = 64;  // farther than any cell
 
 enum Hole { kBox, kStrip, kWedge, kMated, kHoles };  // what a trial takes out; kMated repairs with a partner's lines
-enum Tally { kTried, kAccepted, kLonger, kTallies };
+constexpr int kTried = 0, kAccepted = 1, kLonger = 2, kTallies = 3;  // trials of a kind, accepted and longer ones
 
 struct Settings {
     u32 used;    // 15: a line uses 4 segments (5T); 31: 5 dots (5D)
@@ -50,7 +50,7 @@ struct Settings {
     u32 radius;  // of a box at most
     u32 strips;  // trials of 256 that take out a strip
     u32 wedges;  // trials of 256 that take out a quarter or a half of the plane
-    u32 mated;   // trials of 256 with a partner
+    u32 mated;   // trials of 256 with a partner, of walkers that have one
 };
 
 struct Board {
@@ -528,14 +528,14 @@ ROOKERY_WARP int destroy(Scratch& s, const Board& board, u32 used, const u16* gr
     return kept;
 }
 
-// Marks all lines of a grid as known.
+// Marks the lines of a grid as known whose dots lie in the hole.
 template <class W>
-ROOKERY_WARP void know(Scratch& s, const u16* grid, int length) {
+ROOKERY_WARP void know(Scratch& s, const u16* grid, int length, const Region& hole) {
     ROOKERY_ONCE for (int base = 0; base < length; base += 32) {
         LANES {
             if (base + lane < length) {
                 const u32 move = grid[base + lane];
-                W::set_bits(s.known[move >> 8], 1u << ((move >> 3) & 31));
+                if (hole.contains(dot_of(move))) W::set_bits(s.known[move >> 8], 1u << ((move >> 3) & 31));
             }
         }
     }
@@ -572,6 +572,13 @@ struct Walker {  // a grid, the best one it has been, and what it goes by
     u32 lost;           // legal lines that did not fit into the lists
 };
 
+template <class W>
+ROOKERY_WARP void write(u16* to, const u16* game, int length) {
+    LANES {
+        for (int i = lane; i < kMoves; i += 32) to[i] = i < length ? game[i] : u16(0);
+    }
+}
+
 // Does a number of trials. A walker with an empty grid plays a random game first.
 template <class W>
 ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings, Walker& walker, int trials) {
@@ -589,7 +596,7 @@ ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings,
         const u16* grid = s.games[now];
         u16* trial = s.games[now ^ 1];
         int made = destroy<W>(s, board, settings.used, grid, length, trial, choice.region);
-        if (choice.hole == kMated) know<W>(s, walker.partner, walker.partner_length);
+        if (choice.hole == kMated) know<W>(s, walker.partner, walker.partner_length, choice.region);
         Legal n;
         list_legal<W>(s, settings, n);
         made = play_on<W>(s, settings, of, random, trial, made, n);
@@ -600,7 +607,7 @@ ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings,
             accepted = length - made < kLosses && number < walker.accept[length - made];
         }
         LANES {
-            if (lane < kTallies) {
+            if (lane < kTallies && i >= 0) {
                 const bool counts = lane == kTried || (lane == kAccepted && accepted) || (lane == kLonger && made > length);
                 s.tallies[choice.hole * kTallies + lane] += counts;
             }
@@ -611,21 +618,15 @@ ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings,
             if (length > walker.best_length) {
                 walker.best_length = length;
                 W::sync();
-                LANES {
-                    for (int j = lane; j < kMoves; j += 32) walker.best[j] = s.games[now][j];
-                }
+                write<W>(walker.best, s.games[now], length);
             }
         }
         W::sync();
     }
-    LANES {
-        for (int i = lane; i < kMoves; i += 32) walker.grid[i] = s.games[now][i];
-    }
+    write<W>(walker.grid, s.games[now], length);
     if (length > walker.best_length) {  // it came with this grid
         walker.best_length = length;
-        LANES {
-            for (int i = lane; i < kMoves; i += 32) walker.best[i] = s.games[now][i];
-        }
+        write<W>(walker.best, s.games[now], length);
     }
     walker.length = length;
     walker.counter = random.counter;

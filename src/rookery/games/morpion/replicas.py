@@ -1,22 +1,25 @@
 """Replica exchange of thousands of grids of 5T or 5D on a GPU.
 
-Every grid is worked on by destroy and repair (`native/games/morpion/walk.hpp`) at a temperature. A ladder is one grid at
-each of several temperatures, and after every round neighbours change places. Ladders belong to islands. Inside an island,
+Every grid is worked on by destroy and repair (`native/games/morpion/walk.hpp`) at a temperature. A ladder is one grid
+at each of several temperatures, and after every round neighbours change places. Ladders belong to islands. Inside an
+island,
 
 - the grids are turned so that they share as many lines as possible with the island's longest one;
-- some trials are mated: the hole in a grid is repaired with the lines that a grid of another ladder has there;
+- grids mate: a hole in one of them is repaired with the lines that a grid of another ladder has there;
 - at times the ladders that have done worst are replaced by copies of the best, or begin again.
 
-The GPU does rounds, and this module all that happens between them. What is found depends on the seed, the settings and the
-number of ladders, and not on the time or on the GPU.
+The GPU does the rounds, and this module all that happens between them. What is found depends on the seed, the settings
+and the number of ladders, not on the time or the GPU.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rookery import gpu
-from rookery.files import replacing
-from rookery.games.morpion.rules import STEPS, Morpion, MorpionState, Move
+from rookery.games.morpion.rules import STEPS, Morpion, MorpionState, Move, read
 from rookery.games.morpion.search import SavedSearch
+from rookery.run import load_arrays, save_arrays
 
 MOVES = 224
 """Moves that a grid has at most: kMoves in walk.hpp."""
@@ -66,8 +69,10 @@ class Settings:
     """Trials of 256 that take out a strip."""
     wedges: int = 2
     """Trials of 256 that take out a quarter or a half of the plane."""
-    mated: int = 16
-    """Trials of 256 that repair a grid with the lines of another one."""
+    mating: float = 0.03
+    """Share of the grids that have a partner in a round."""
+    mated: int = 8
+    """Trials of 256 that repair a hole with the partner's lines, in grids that have a partner."""
     weight: int = 1000
     """Weight of a known line when a game is played to its end; any other has 1."""
     islands: int = 4
@@ -95,8 +100,9 @@ class Settings:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, default)
         whole = {"ladders": (0, 1_000_000), "temperatures": (1, 64), "trials": (1, 1_000_000), "radius": (0, 31)}
-        whole |= {name: (0, 256) for name in ("strips", "wedges", "mated")} | {"weight": (1, 1_000_000)}
-        whole |= {"islands": (1, 1000), "settle": (0, 10**9), "renew": (0, 10**9), "share": (0, 1), "fresh": (0, 1)}
+        whole |= dict.fromkeys(("strips", "wedges", "mated"), (0, 256)) | {"weight": (1, 1_000_000)}
+        whole |= dict.fromkeys(("mating", "share", "fresh"), (0, 1)) | {"islands": (1, 1000)}
+        whole |= dict.fromkeys(("settle", "renew"), (0, 1_000_000_000))
         for name, (low, high) in whole.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high:,}, and is {getattr(self, name)}")
@@ -120,9 +126,10 @@ class _Settings(ctypes.Structure):
 class _Batch(ctypes.Structure):
     _fields_ = [
         ("walkers", ctypes.c_int), ("trials", ctypes.c_int), ("seed", ctypes.c_uint64), ("settings", _Settings),
-        *((name, ctypes.c_void_p) for name in (
-            "grids", "best", "lengths", "best_lengths", "partners", "partner_lengths", "counters", "accept", "tallies", "lost",
-        )),
+        ("grids", ctypes.c_void_p), ("best", ctypes.c_void_p), ("lengths", ctypes.c_void_p),
+        ("best_lengths", ctypes.c_void_p), ("partners", ctypes.c_void_p), ("partner_lengths", ctypes.c_void_p),
+        ("counters", ctypes.c_void_p), ("accept", ctypes.c_void_p), ("tallies", ctypes.c_void_p),
+        ("lost", ctypes.c_void_p),
     ]  # fmt: skip
 
 
@@ -195,7 +202,8 @@ def _parts(codes: Any) -> tuple[Any, Any, Any, Any]:
     return direction, x, y, position
 
 
-def _turned() -> npt.NDArray[np.int32]:
+@cache
+def turned_moves() -> npt.NDArray[np.int32]:
     """Every move under the symmetries of the cross, `[8, 32768]`: bit 0 mirrors columns, bit 1 rows, then bit 2 swaps
     them; -1 for what is no move that stays on the board."""
     direction, x, y, position = _parts(np.arange(1 << 15))
@@ -218,9 +226,6 @@ def _turned() -> npt.NDArray[np.int32]:
         codes = _codes(way, x0, y0, np.where(back, 4 - position, position))
         turned[symmetry, valid] = codes[valid]
     return turned
-
-
-TURNED = _turned()
 
 
 def to_actions(game: Morpion, codes: Sequence[int] | Grids) -> list[int]:
@@ -284,10 +289,6 @@ class Replicas:
         heat[self.at] = np.arange(self.at.shape[1])
         return heat
 
-    def put(self, walker: int, codes: Grids) -> None:
-        self.grids[walker, : len(codes)] = codes
-        self.lengths[walker] = len(codes)
-
 
 def exchange(
     replicas: Replicas, heat: npt.NDArray[np.float64], first: int, rng: np.random.Generator
@@ -295,8 +296,8 @@ def exchange(
     """Let neighbours in temperature change places, pair by pair from the `first` temperature on; says which did,
     `[ladders, pairs]`.
 
-    With lengths n and temperatures T of a colder and a hotter grid, the chance is min(1, exp((n' - n) (1/T - 1/T'))): that
-    of every temperature's grids stays what it would be without exchanges.
+    With lengths n and temperatures T of a colder and a hotter grid the chance is min(1, exp((n' - n) (1/T - 1/T'))), so
+    that the distribution of lengths at a temperature stays what it would be without exchanges.
     """
     cold, hot = replicas.at[:, first:-1:2], replicas.at[:, first + 1 :: 2]
     longer = replicas.lengths[hot] - replicas.lengths[cold]
@@ -313,19 +314,19 @@ def align(grids: Grids, lengths: Numbers) -> None:
     reference[grids[longest, : lengths[longest]] >> 3] = True
     played = np.arange(MOVES) < lengths[:, None]
     shared = np.zeros((8, len(grids)), np.int32)
-    for symmetry, turned in enumerate(TURNED):
+    for symmetry, turned in enumerate(turned_moves()):
         moves = turned[grids]
         shared[symmetry] = (reference[moves >> 3] & (moves >= 0) & played).sum(1)
         shared[symmetry, ((moves < 0) & played).any(1)] = -1
     best = shared.argmax(0)
     for symmetry in range(1, 8):
         rows = np.flatnonzero(best == symmetry)
-        grids[rows] = np.where(played[rows], TURNED[symmetry][grids[rows]], 0)
+        grids[rows] = np.where(played[rows], turned_moves()[symmetry][grids[rows]], 0)
 
 
 class ReplicaSearch(SavedSearch):
-    """A search with replicas. With `path` it is saved at every better game and every 20 seconds; beside what other searches
-    save lies a checkpoint, `.npz`."""
+    """A search with replicas. With `path` it is saved at every better game and every 20 seconds; beside what other
+    searches save lies a checkpoint, `.npz`."""
 
     kind = "morpion search with replicas"
     settings: Settings
@@ -425,17 +426,18 @@ class ReplicaSearch(SavedSearch):
             replicas.best_lengths[:] = 0
 
     def _partners(self, rng: np.random.Generator) -> tuple[Grids, Numbers]:
-        """For every walker a grid of another ladder of its island that is not hotter."""
-        at = self.replicas.at
-        chosen = np.zeros(at.size, np.int64)
+        """For some walkers a grid of another ladder of their island that is not hotter; the others have one of length
+        0."""
+        at, walkers = self.replicas.at, np.arange(self.replicas.at.size)
+        has = rng.random(len(walkers)) < self.settings.mating
+        if self.rounds < self.settings.settle or not has.any():
+            return np.zeros_like(self.replicas.grids), np.zeros_like(self.replicas.lengths)
+        chosen = walkers.copy()
         for island in self.islands:
-            others = island[(np.arange(len(island))[:, None] + rng.integers(1, max(len(island), 2), (len(island), at.shape[1])))
-                            % len(island)]  # fmt: skip
+            further = rng.integers(1, max(len(island), 2), (len(island), at.shape[1]))
+            others = island[(np.arange(len(island))[:, None] + further) % len(island)]
             chosen[at[island]] = at[others, rng.integers(0, np.arange(at.shape[1]) + 1, others.shape)]
-        lengths = self.replicas.lengths[chosen]
-        if self.rounds < self.settings.settle or not self.settings.mated:
-            lengths = np.zeros_like(lengths)
-        return self.replicas.grids[chosen], lengths
+        return self.replicas.grids[chosen], np.where(has, self.replicas.lengths[chosen], 0).astype(np.int32)
 
     def _renew(self, island: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
         """Replace the ladders of an island that have done worst since the last renewal."""
@@ -498,46 +500,63 @@ class ReplicaSearch(SavedSearch):
         super().save()
         if self.path is None:
             return
-        with replacing(self.path.with_suffix(".npz")) as file:
-            np.savez(
-                file,
-                tallies=self.tallies, exchanged=self.exchanged, curve=np.array(len(self.curve)),
-                done=np.array([self.rounds, self.playouts, self.lost]), seconds=np.array(self.seconds),
-                **{name: getattr(self.replicas, name) for name in self._SAVED},
-            )  # fmt: skip
+        info = {"kind": self.kind, "rounds": self.rounds, "playouts": self.playouts, "seconds": self.seconds,
+                "lost": self.lost, "curve": self.curve}  # fmt: skip
+        arrays = {name: getattr(self.replicas, name) for name in self._SAVED}
+        save_arrays(
+            self.path.with_suffix(".npz"), info, arrays | {"tallies": self.tallies, "exchanged": self.exchanged}
+        )
 
     def _load(self, path: Path) -> None:
         super()._load(path)
-        import json
-
-        data = json.loads(path.read_text(encoding="utf-8"))
+        self.starts = json.loads(path.read_text(encoding="utf-8"))["starts"]
         checkpoint = path.with_suffix(".npz")
-        self.curve = data["statistics"]["curve"]
-        self.starts = data["starts"]
+        self.playouts, self.seconds = 0, 0.0
         if not checkpoint.exists():
             return
-        with np.load(checkpoint, allow_pickle=False) as arrays:
-            self.rounds, self.playouts, self.lost = (int(n) for n in arrays["done"])
-            self.seconds = float(arrays["seconds"])
-            self.curve = self.curve[: int(arrays["curve"])]
+        info, arrays = load_arrays(checkpoint, self.kind)
+        try:
+            self.rounds, self.playouts, self.lost = info["rounds"], info["playouts"], info["lost"]
+            self.seconds, self.curve = info["seconds"], info["curve"]
             self.tallies, self.exchanged = arrays["tallies"], arrays["exchanged"]
             for name in self._SAVED:
+                expected = getattr(self.replicas, name)
+                if arrays[name].shape != expected.shape or arrays[name].dtype != expected.dtype:
+                    raise ValueError(f"its {name} have another shape")
                 setattr(self.replicas, name, arrays[name])
+            _check(self.replicas.grids, self.replicas.lengths)
+            _check(self.replicas.best, self.replicas.best_lengths)
+            if sorted(self.replicas.at.reshape(-1)) != list(range(self.replicas.at.size)):
+                raise ValueError("its walkers are not at one temperature each")
+        except (ValueError, KeyError) as error:
+            raise ValueError(f"{checkpoint} is no checkpoint of this search, or is damaged: {error}") from None
 
     def _begin(self, starts: Sequence[Path]) -> None:
         """Put the grids of files into the ladders, in turn."""
-        grids = [codes for file in starts for codes in read_grids(file, self.settings.variant)]
+        grids = [codes for file in starts for codes in read_grids(file, self.game)]
         for ladder in range(self.settings.ladders if grids else 0):
             for walker in self.replicas.at[ladder]:
-                self.replicas.put(walker, grids[ladder % len(grids)])
+                codes = grids[ladder % len(grids)]
+                self.replicas.grids[walker, : len(codes)] = codes
+                self.replicas.lengths[walker] = len(codes)
 
 
-def read_grids(file: Path, variant: str) -> list[Grids]:
-    """The grid of a `.psol` or `.svg` file, or the coldest grids of a checkpoint."""
-    from rookery.games.morpion.rules import read
+def _check(grids: Grids, lengths: Numbers) -> None:
+    if lengths.min() < 0 or lengths.max() > MOVES or grids.max() >= 1 << 15:
+        raise ValueError("its grids are damaged")
 
+
+def read_grids(file: Path, game: Morpion) -> list[Grids]:
+    """The grid of a `.psol` or `.svg` file, or the coldest grids of a checkpoint; all must be legal."""
     if file.suffix != ".npz":
-        return [to_codes(read(file.read_text(encoding="utf-8"), variant))]
-    with np.load(file, allow_pickle=False) as arrays:
-        grids, lengths = arrays["grids"], arrays["lengths"]
-        return [grids[walker, : lengths[walker]] for walker in arrays["at"][:, 0]]
+        return [to_codes(read(file.read_text(encoding="utf-8"), game.lines))]
+    _, arrays = load_arrays(file, ReplicaSearch.kind)
+    try:
+        grids, lengths, at = arrays["grids"], arrays["lengths"], arrays["at"]
+        _check(grids, lengths)
+        found = [grids[walker, : lengths[walker]] for walker in at[:, 0]]
+        for codes in found:
+            MorpionState(game, to_actions(game, codes))
+    except (ValueError, KeyError, IndexError) as error:
+        raise ValueError(f"{file} is no checkpoint of a search for {game.lines}, or is damaged: {error}") from None
+    return found

@@ -21,7 +21,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from rookery import __version__
 from rookery._native import Control
@@ -199,7 +199,9 @@ class Best:
 
 
 class Described(Protocol):
-    """What every search says about itself."""
+    """The settings of a search: a dataclass that says at least this."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def variant(self) -> str: ...
