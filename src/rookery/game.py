@@ -277,6 +277,19 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
+class Level:
+    """An opponent of a stated strength."""
+
+    name: str
+    agent: str
+    """The agent, in the grammar of agent names."""
+    elo: int | None = None
+    """Its measured rating, on a scale of the game's own; None if it was not measured."""
+    about: str = ""
+    """The level in one line."""
+
+
+@dataclass(frozen=True)
 class RandomGames:
     """What happened in a batch of uniformly random games."""
 
@@ -448,6 +461,10 @@ class Game:
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents for people, from the weakest to the strongest; none by default."""
+        return ()
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as people write it down. `actions` are all that were applied, chance outcomes too. `date`, such
