@@ -31,7 +31,7 @@ from rookery.run import load_arrays, save_arrays
 from tests.commands import answer, check_refusal
 
 SMALL = Settings(
-    "5T", seed=7, ladders=6, temperatures=3, trials=40, islands=2, settle=4, renew=3, share=0.5, mating=0.5
+    "5T", seed=7, ladders=6, temperatures=3, trials=40, islands=2, plain=0, settle=4, renew=3, share=0.5, mating=0.5
 )
 
 
@@ -188,6 +188,19 @@ def test_the_worst_ladders_become_copies_of_the_best_or_begin_again(device: Devi
                 sources = [np.array_equal(replicas.grids[replicas.at[ladder]], replicas.grids[replicas.at[other]])
                            for other in ranked[:2]]  # fmt: skip
                 assert any(sources)
+
+
+def test_plain_islands_neither_mate_nor_renew(device: Device) -> None:
+    search = ReplicaSearch(replace(SMALL, plain=1, mating=1.0), device=device)
+    search.go(1000, rounds=6)
+    plain, other = (search.replicas.at[island] for island in search.islands)
+    _, lengths = search._partners(np.random.default_rng(1))
+    assert not lengths[plain].any()
+    assert lengths[other].all()
+    alone = ReplicaSearch(replace(SMALL, mating=0.0, renew=0, plain=2), device=device)
+    alone.go(1000, rounds=6)
+    assert np.array_equal(search.replicas.grids[plain], alone.replicas.grids[alone.replicas.at[alone.islands[0]]])
+    assert not np.array_equal(search.replicas.grids, alone.replicas.grids)
 
 
 @pytest.mark.parametrize(

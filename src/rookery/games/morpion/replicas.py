@@ -77,6 +77,8 @@ class Settings:
     """Weight of a known line when a game is played to its end; any other has 1."""
     islands: int = 4
     """Groups of ladders that have nothing to do with each other."""
+    plain: int = 1
+    """How many of the islands have neither mating nor renewal."""
     settle: int = 600
     """Rounds before the first mating and renewal, and until a new ladder can be replaced."""
     renew: int = 150
@@ -101,7 +103,7 @@ class Settings:
                 object.__setattr__(self, name, default)
         whole = {"ladders": (0, 1_000_000), "temperatures": (1, 64), "trials": (1, 1_000_000), "radius": (0, 31)}
         whole |= dict.fromkeys(("strips", "wedges", "mated"), (0, 256)) | {"weight": (1, 1_000_000)}
-        whole |= dict.fromkeys(("mating", "share", "fresh"), (0, 1)) | {"islands": (1, 1000)}
+        whole |= dict.fromkeys(("mating", "share", "fresh"), (0, 1)) | {"islands": (1, 1000), "plain": (0, 1000)}
         whole |= dict.fromkeys(("settle", "renew"), (0, 1_000_000_000))
         for name, (low, high) in whole.items():
             if not low <= getattr(self, name) <= high:
@@ -352,6 +354,8 @@ class ReplicaSearch(SavedSearch):
         self.exchanged = np.zeros((2, max(heats - 1, 1)), np.int64)
         """Exchanges tried and made between a temperature and the next."""
         self.replicas = Replicas.new(settings)
+        self.longest = np.zeros(settings.ladders, np.int32)
+        """The longest grid that every ladder has had."""
         super().__init__(settings, path, resume)
         if self.path is not None and self.path.suffix == ".npz":
             raise ValueError(f"the checkpoint is written beside {path}, which is to hold what was done: call it .json")
@@ -402,27 +406,28 @@ class ReplicaSearch(SavedSearch):
 
     def _round(self) -> None:
         settings, replicas = self.settings, self.replicas
-        rng = np.random.default_rng((settings.seed, self.rounds))
-        partners, partner_lengths = self._partners(rng)
+        to_mate, to_exchange, to_renew = (np.random.default_rng((settings.seed, self.rounds, i)) for i in range(3))
+        partners, partner_lengths = self._partners(to_mate)
         done = self.device.walk(settings, replicas, partners, partner_lengths)
         self.playouts += len(replicas.lengths) * settings.trials
         self.rounds += 1
         self.lost += int(done.lost.sum())
+        self.longest = np.maximum(self.longest, replicas.best_lengths[replicas.at].max(1))
         np.add.at(self.tallies, replicas.heat, done.tallies.astype(np.int64))
         first = self.rounds % 2 if settings.temperatures > 2 else 0
-        moved = exchange(replicas, settings.heat, first, rng)
+        moved = exchange(replicas, settings.heat, first, to_exchange)
         self.exchanged[0, first : first + 2 * moved.shape[1] : 2] += len(moved)
         self.exchanged[1, first : first + 2 * moved.shape[1] : 2] += moved.sum(0)
         since = self.rounds - settings.settle
         if since >= 0 and self.rounds % ALIGN_ROUNDS == 0:
-            for island in self.islands:
+            for island in self.islands[settings.plain :]:
                 walkers = replicas.at[island].reshape(-1)
                 grids = replicas.grids[walkers]
                 align(grids, replicas.lengths[walkers])
                 replicas.grids[walkers] = grids
         if settings.renew and since >= 0 and self.rounds % settings.renew == 0:
-            for island in self.islands:
-                self._renew(island, rng)
+            for island in self.islands[settings.plain :]:
+                self._renew(island, to_renew)
             replicas.best_lengths[:] = 0
 
     def _partners(self, rng: np.random.Generator) -> tuple[Grids, Numbers]:
@@ -433,7 +438,9 @@ class ReplicaSearch(SavedSearch):
         if self.rounds < self.settings.settle or not has.any():
             return np.zeros_like(self.replicas.grids), np.zeros_like(self.replicas.lengths)
         chosen = walkers.copy()
-        for island in self.islands:
+        for island in self.islands[: self.settings.plain]:
+            has[at[island]] = False
+        for island in self.islands[self.settings.plain :]:
             further = rng.integers(1, max(len(island), 2), (len(island), at.shape[1]))
             others = island[(np.arange(len(island))[:, None] + further) % len(island)]
             chosen[at[island]] = at[others, rng.integers(0, np.arange(at.shape[1]) + 1, others.shape)]
@@ -469,8 +476,9 @@ class ReplicaSearch(SavedSearch):
     # What is saved
 
     def _look(self) -> None:
-        lengths, best = self.replicas.lengths[self.replicas.at], self.replicas.best_lengths[self.replicas.at].max(1)
-        islands = [int(best[island].max()) for island in self.islands]
+        lengths = self.replicas.lengths[self.replicas.at]
+        best = np.maximum(self.replicas.best_lengths[self.replicas.at], lengths).max(1)  # since the last renewal
+        islands = [int(self.longest[island].max()) for island in self.islands]
         quantiles = [int(q) for q in np.quantile(best, (0, 0.25, 0.5, 0.75, 0.9, 1), method="nearest")]
         self.curve.append(
             {"seconds": round(self.seconds, 1), "rounds": self.rounds, "score": self.found.score if self.found else 0,
@@ -504,7 +512,9 @@ class ReplicaSearch(SavedSearch):
                 "lost": self.lost, "curve": self.curve}  # fmt: skip
         arrays = {name: getattr(self.replicas, name) for name in self._SAVED}
         save_arrays(
-            self.path.with_suffix(".npz"), info, arrays | {"tallies": self.tallies, "exchanged": self.exchanged}
+            self.path.with_suffix(".npz"),
+            info,
+            arrays | {"tallies": self.tallies, "exchanged": self.exchanged, "longest": self.longest},
         )
 
     def _load(self, path: Path) -> None:
@@ -518,7 +528,7 @@ class ReplicaSearch(SavedSearch):
         try:
             self.rounds, self.playouts, self.lost = info["rounds"], info["playouts"], info["lost"]
             self.seconds, self.curve = info["seconds"], info["curve"]
-            self.tallies, self.exchanged = arrays["tallies"], arrays["exchanged"]
+            self.tallies, self.exchanged, self.longest = (arrays[name] for name in ("tallies", "exchanged", "longest"))
             for name in self._SAVED:
                 expected = getattr(self.replicas, name)
                 if arrays[name].shape != expected.shape or arrays[name].dtype != expected.dtype:
@@ -554,7 +564,7 @@ def read_grids(file: Path, game: Morpion) -> list[Grids]:
     try:
         grids, lengths, at = arrays["grids"], arrays["lengths"], arrays["at"]
         _check(grids, lengths)
-        found = [grids[walker, : lengths[walker]] for walker in at[:, 0]]
+        found = [grids[walker, : lengths[walker]] for walker in at[:, 0] if lengths[walker]]  # new ones have none
         for codes in found:
             MorpionState(game, to_actions(game, codes))
     except (ValueError, KeyError, IndexError) as error:
