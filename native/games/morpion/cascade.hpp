@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <memory>
 
 #include "games/morpion/rules.hpp"
@@ -68,6 +67,12 @@ public:
                     on_board_[line / kRow] |= bit(line % kRow);
                 }
             }
+        }
+        for (int word = 0; word < kWords; ++word) {
+            const int direction = word / kRow;
+            const Cell cell = first_cell(static_cast<Line>(word * kRow));
+            const std::uint32_t right = 1, down = 1 << 16;
+            cells_[word] = {cell.x * right + cell.y * down, kStepX[direction] * right + kStepY[direction] * down};
         }
         for (const Cell dot : rules_.cross()) place(start_, dot.x, dot.y);
         for (const Action action : start.moves()) {
@@ -150,7 +155,28 @@ private:
     struct Position {
         Words dots{}, used{};
     };
-    using Four = std::uint64_t __attribute__((vector_size(32)));  // of gcc and clang: one number per direction
+
+    // Of the kLength lines through a dot, by the dots, or by what is used, from kLength - 1 places before it to as many
+    // after it. Places before the first are the last ones, where no line stays on the board.
+    static constexpr unsigned kWindow = 1 << (2 * kLength - 1);
+    using Through = std::array<std::uint8_t, kWindow>;
+    static constexpr Through through(bool used) {
+        Through lines{};
+        for (unsigned window = 0; window < kWindow; ++window) {
+            for (int i = 0; i < kLength; ++i) {
+                const bool good = used ? !((window >> i) & kUsed) : std::has_single_bit(~(window >> i) & kDots);
+                lines[window] |= static_cast<std::uint8_t>(good << i);
+            }
+        }
+        return lines;
+    }
+    static constexpr Through kLacksOne = through(false), kFree = through(true);
+
+    // The cells of a word: column and row * 2^16 at once.
+    struct Row {
+        std::uint32_t origin, along;
+        std::uint32_t cell(int place) const { return (origin + along * static_cast<std::uint32_t>(place)) & 0x3f003f; }
+    };
 
     static std::uint64_t bit(int place) { return std::uint64_t(1) << place; }
     static int cell_of(int x, int y) { return y * kRow + x; }
@@ -169,11 +195,10 @@ private:
         position.dots[words[3]] |= at_x;
     }
 
-    // First places of legal lines, in one word or in four; some may leave the board.
-    template <class T>
-    static T legal(T dots, T used) {
-        const T missing = ~dots;
-        T one = missing, two = missing & dots, overlap = used;  // at least one, two of the dots are missing
+    // First places of legal lines in a word; some may leave the board.
+    static std::uint64_t legal(std::uint64_t dots, std::uint64_t used) {
+        const std::uint64_t missing = ~dots;
+        std::uint64_t one = missing, two = 0, overlap = used;  // at least one, two of the dots are missing
         for (int i = 1; i < kLength; ++i) {
             two |= one & (missing >> i);
             one |= missing >> i;
@@ -264,22 +289,26 @@ private:
             const std::uint64_t overlap = (trial_.used[word] >> start) & kUsed;
             if ((missing & (missing - 1)) | overlap | !missing) continue;
             const int position = lowest_bit(missing);
-            const Cell dot = step(first_cell(line), direction_of(line), position);
-            rules_.check_on_grid(dot);
+            const std::uint32_t dot = cells_[word].cell(start + position);
+            const int x = dot & 0xff, y = dot >> 16;
+            rules_.check_on_grid({x, y});
             if (size == kMaxMoves) throw std::length_error("the game is longer than any possible one");
-            game.moves[size++] = {line, static_cast<std::uint8_t>(position), static_cast<std::uint8_t>(dot.x),
-                                  static_cast<std::uint8_t>(dot.y)};
+            game.moves[size++] = {line, static_cast<std::uint8_t>(position), static_cast<std::uint8_t>(x),
+                                  static_cast<std::uint8_t>(y)};
             trial_.used[word] |= kUsed << start;
-            place(trial_, dot.x, dot.y);
-            const auto at = words_of(dot.x, dot.y);
-            const auto four = [&](const Words& w) { return Four{w[at[0]], w[at[1]], w[at[2]], w[at[3]]}; };
-            const Four found = legal(four(trial_.dots), four(trial_.used));
             // Lines through the dot start up to kLength - 1 places before it; their bits are put side by side.
-            const int from_x = dot.x - (kLength - 1), from_y = dot.y - (kLength - 1);
-            std::uint64_t lines = through(found[0], from_x) | through(found[1], from_y) << 8 |
-                                  through(found[2], from_x) << 16 | through(found[3], from_x) << 24;
+            const auto at = words_of(x, y);
+            const int from_x = (x - (kLength - 1)) & (kRow - 1), from_y = (y - (kLength - 1)) & (kRow - 1);
+            const auto legal_through = [&](int direction, int here, int from) {
+                const std::uint64_t dots = trial_.dots[at[direction]] |= bit(here);
+                const std::uint64_t used = trial_.used[at[direction]];
+                const unsigned lacks_one = kLacksOne[std::rotr(dots, from) & (kWindow - 1)];
+                return (lacks_one & kFree[std::rotr(used, from) & (kWindow - 1)]) << 8 * direction;
+            };
+            unsigned lines = legal_through(0, x, from_x) | legal_through(1, y, from_y) | legal_through(2, x, from_x) |
+                             legal_through(3, x, from_x);
             for (; lines; lines &= lines - 1) {
-                const int i = lowest_bit(lines);
+                const int i = std::countr_zero(lines);
                 list(at[i / 8], ((i / 8 == 1 ? from_y : from_x) + i % 8) & (kRow - 1));
             }
         }
@@ -287,11 +316,9 @@ private:
         given = rng;
     }
 
-    // The bits of kLength places from one on; places before 0 are the last ones, where no line stays on the board.
-    static std::uint64_t through(std::uint64_t lines, int from) { return std::rotr(lines, from & (kRow - 1)) & kDots; }
-
     const Rules& rules_;
     Words on_board_{};  // first places of lines that stay on the board
+    std::array<Row, kWords> cells_;
     Position start_, grid_, trial_;
     Words lines_{}, known_{};                       // of the grid, and those of them outside the hole, by first places
     std::array<std::uint16_t, kRow * kRow> owner_;  // the move of a dot, counted from 1

@@ -65,9 +65,9 @@ class Settings:
     """Trials of every grid in a round."""
     radius: int | None = None
     """Greatest radius of a box that is taken out; 5 on 5T, 3 on 5D."""
-    strips: int = 8
+    strips: int = 64
     """Trials of 256 that take out a strip."""
-    wedges: int = 2
+    wedges: int = 4
     """Trials of 256 that take out a quarter or a half of the plane."""
     mating: float = 0.03
     """Share of the grids that have a partner in a round."""
