@@ -274,16 +274,17 @@ private:
         int size = game.size;
         while (known_count + other_count > 0) {
             const std::uint64_t number = rng.next();
-            const std::uint32_t known_weight = kKnown * known_count;
-            const auto point = static_cast<std::uint32_t>((number >> 32) * (known_weight + other_count) >> 32);
-            const bool known = point < known_weight;
-            const auto pick = known ? static_cast<std::uint32_t>((number & 0xffffffff) * known_count >> 32)
-                                    : point - known_weight;
-            Line* const drawn = known ? lists_.known.data() : lists_.other.data();
-            const Line line = drawn[pick];
-            drawn[pick] = drawn[(known ? known_count : other_count) - 1];
-            known_count -= known;
-            other_count -= !known;
+            const std::uint64_t total = kKnown * known_count + other_count;
+            const std::uint64_t point = (number >> 32) * total >> 32;
+            // A branch, which is nearly always foreseen, while a choice without one would have to wait for the point.
+            const auto draw = [](Line* lines, std::uint64_t pick, std::uint32_t& count) {
+                const Line line = lines[pick];
+                lines[pick] = lines[--count];
+                return line;
+            };
+            const Line line = point < other_count
+                                  ? draw(lists_.other.data(), point, other_count)
+                                  : draw(lists_.known.data(), (number & 0xffffffff) * known_count >> 32, known_count);
             const int word = line / kRow, start = line % kRow;
             const std::uint64_t missing = (~trial_.dots[word] >> start) & kDots;
             const std::uint64_t overlap = (trial_.used[word] >> start) & kUsed;
