@@ -11,6 +11,7 @@
 #include <array>
 #include <memory>
 
+#include "games/morpion/holes.hpp"
 #include "games/morpion/rules.hpp"
 
 namespace rookery::morpion {
@@ -30,11 +31,6 @@ struct Grid {
     std::span<const Placed> played() const { return {moves.data(), static_cast<std::size_t>(size)}; }
 };
 
-// The cells within `radius` rows and columns of the centre.
-struct Hole {
-    int x, y, radius;
-};
-
 class Cascade {
 public:
     virtual ~Cascade() = default;
@@ -45,7 +41,7 @@ public:
     virtual void set(const Grid& grid) = 0;
     // The grid without the hole and what falls with it, played to its end at random: a line of the grid that lies outside
     // the hole has `kKnown` times the weight of another. `grid` must be the one that was set last.
-    virtual void repair(const Grid& grid, const Hole& hole, Rng& rng, Grid& trial) = 0;
+    virtual void repair(const Grid& grid, const Region& hole, Rng& rng, Grid& trial) = 0;
     // Whether the last trial has the same moves as the grid, in whatever order.
     virtual bool same(const Grid& grid, const Grid& trial) const = 0;
 
@@ -129,7 +125,7 @@ public:
         }
     }
 
-    void repair(const Grid& grid, const Hole& hole, Rng& rng, Grid& trial) override {
+    void repair(const Grid& grid, const Region& hole, Rng& rng, Grid& trial) override {
         destroy(grid, hole, trial);
         kept_ = trial.size;
         play_on(rng, trial);
@@ -213,14 +209,23 @@ private:
     };
 
     // Sets up the position of the trial without the hole and what stands on it.
-    void destroy(const Grid& grid, const Hole& hole, Grid& trial) {
+    void destroy(const Grid& grid, const Region& hole, Grid& trial) {
         std::array<std::uint64_t, kChunks> falls{};
         known_ = lines_;
-        for (int y = std::max(hole.y - hole.radius, 0); y <= std::min(hole.y + hole.radius, kRow - 1); ++y) {
-            for (int x = std::max(hole.x - hole.radius, 0); x <= std::min(hole.x + hole.radius, kRow - 1); ++x) {
-                const int move = owner_[cell_of(x, y)];
-                for (int k = 0; k < chunks_; ++k) falls[k] |= above_[move][k];
-                if (move) known_[line_of_[move] / kRow] &= ~bit(line_of_[move] % kRow);
+        const auto take_out = [&](int move) {
+            for (int k = 0; k < chunks_; ++k) falls[k] |= above_[move][k];
+            if (move) known_[line_of_[move] / kRow] &= ~bit(line_of_[move] % kRow);
+        };
+        const auto [centre, diagonal, left, right, top, bottom] = hole;
+        if (!diagonal && right - left < 9 && bottom - top < 9) {  // fewer cells than moves
+            for (int y = std::max(centre.y + top, 0); y <= std::min(centre.y + bottom, kRow - 1); ++y) {
+                for (int x = std::max(centre.x + left, 0); x <= std::min(centre.x + right, kRow - 1); ++x) {
+                    take_out(owner_[cell_of(x, y)]);
+                }
+            }
+        } else {
+            for (int i = 0; i < grid.size; ++i) {
+                if (hole.contains({grid.moves[i].x, grid.moves[i].y})) take_out(i + 1);
             }
         }
         int fallen = 0;

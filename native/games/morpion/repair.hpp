@@ -1,4 +1,4 @@
-// Destroy and repair on Morpion Solitaire: take away the moves around a point of the grid, with all that was built on them,
+// Destroy and repair on Morpion Solitaire: take away the moves in a part of the grid, with all that was built on them,
 // and end the game at random, with a preference for the lines that the grid had (cascade.hpp).
 //
 // A grid hardly depends on the order of its moves, so most of a good game survives. What comes out replaces the grid by
@@ -119,9 +119,7 @@ private:
             const std::int64_t until = std::min(trials, done + kBetweenLooks);
             control_.add(until - done);
             for (; done < until; ++done) {
-                const auto radius = static_cast<int>(rng_.below(kMaxRadius + 1));
-                const Placed centre = grid.moves[rng_.below(static_cast<std::uint32_t>(grid.size))];
-                cascade_->repair(grid, {centre.x, centre.y, radius}, rng_, trial_);
+                cascade_->repair(grid, choose_hole(grid), rng_, trial_);
                 const int loss = grid.size - trial_.size;
                 const bool accepted = loss <= 0 || (loss < kLosses && rng_.uniform() < chances[loss]);
                 if (accepted && !cascade_->same(grid, trial_)) {
@@ -135,6 +133,15 @@ private:
         trials_ += done;
         if (!std::isfinite(best.score)) take(best, grid);
         return longest;
+    }
+
+    // Around a random dot of the grid: in one of four trials a strip, otherwise a box.
+    Region choose_hole(const Grid& grid) {
+        const Placed& move = grid.moves[rng_.below(static_cast<std::uint32_t>(grid.size))];
+        const auto number = static_cast<std::uint32_t>(rng_.next() >> 32);
+        const Dot centre = {move.x, move.y};
+        if (number % 4 == 0) return strip(centre, static_cast<int>(number >> 2 & 1), number >> 3);
+        return box(centre, static_cast<int>(std::uint64_t(number) * (kMaxRadius + 1) >> 32));
     }
 
     void take(Playout& best, const Grid& grid) {

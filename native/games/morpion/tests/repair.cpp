@@ -44,14 +44,17 @@ TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
                 int fell = 0, again = 0, same = 0;
                 for (int round = 0; round < 300; ++round) {
                     const Placed centre = grid.moves[rng.below(static_cast<std::uint32_t>(grid.size))];
-                    const Hole hole = {centre.x, centre.y, round % 4};
+                    const Dot at = {centre.x, centre.y};
+                    const auto number = static_cast<std::uint32_t>(rng.next());
+                    const Region holes[] = {box(at, round / 3 % 4), strip(at, round / 3 % 2, number), wedge(at, number)};
+                    const Region& hole = holes[round % 3];
                     cascade->repair(grid, hole, rng, trial);
                     State state = start;
                     std::set<Line> lost;
                     int kept = 0;
                     for (const Placed& move : grid.played()) {
                         const Action action = action_of(rules, move);
-                        if (std::abs(move.x - hole.x) <= hole.radius && std::abs(move.y - hole.y) <= hole.radius) continue;
+                        if (hole.contains({move.x, move.y})) continue;
                         if (state.is_legal(action)) {
                             state.apply(action);
                             CHECK(kept < trial.size && trial.moves[kept].line == move.line &&
@@ -149,4 +152,32 @@ TEST(morpion_the_search_exchanges_its_grids) {
     CHECK(exchanged({0.4}) == 0);
     const std::int64_t some = exchanged({0.35, 0.4, 0.45, 0.5});  // 5 rounds, of 1 and 2 pairs in turn
     CHECK(some > 0 && some <= 7);
+}
+
+// What the shapes contain, cell by cell.
+TEST(morpion_holes) {
+    const auto cells = [](const Region& region) {
+        std::set<std::pair<int, int>> inside;
+        for (int y = 0; y < 64; ++y) {
+            for (int x = 0; x < 64; ++x) {
+                if (region.contains({x, y})) inside.insert({x, y});
+            }
+        }
+        return inside;
+    };
+    CHECK(cells(box({5, 7}, 0)) == (std::set<std::pair<int, int>>{{5, 7}}));
+    CHECK(cells(box({5, 7}, 2)).size() == 25);
+    std::set<std::set<std::pair<int, int>>> strips, wedges;
+    for (std::uint32_t number = 0; number < 16; ++number) {
+        const auto line = cells(strip({30, 20}, 0, number));
+        strips.insert(line);
+        bool straight = true;
+        for (const auto& [x, y] : line) straight &= x == 30 || y == 20 || x - 30 == y - 20 || x - 30 == 20 - y;
+        CHECK(straight && line.contains({30, 20}) && line.size() >= 21 && line.size() <= 64);
+        const auto part = cells(wedge({30, 20}, number));
+        wedges.insert(part);
+        CHECK(part.contains({30, 20}) && part.size() > 400 && part.size() < 64 * 64 - 400);
+    }
+    CHECK(strips.size() == 12);  // along 4 directions: forwards, backwards, both
+    CHECK(wedges.size() == 16);  // 8 quarters and 8 halves
 }
