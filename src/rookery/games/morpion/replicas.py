@@ -1,8 +1,8 @@
 """Replica exchange of thousands of grids of 5T or 5D on a GPU.
 
 Every grid is worked on by destroy and repair (`native/games/morpion/walk.hpp`) at a temperature. A ladder is one grid
-at each of several temperatures, and after every round neighbours change places. Ladders belong to islands. Inside an
-island,
+at each of several temperatures, and after every round neighbours change places. Some ladders are plain; the others
+belong to islands, which merge in pairs from time to time. Inside an island,
 
 - the grids are turned so that they share as many lines as possible with the island's longest one;
 - grids mate: a hole in one of them is repaired with the lines that a grid of another ladder has there;
@@ -69,17 +69,19 @@ class Settings:
     """Trials of 256 that take out a strip."""
     wedges: int = 4
     """Trials of 256 that take out a quarter or a half of the plane."""
-    mating: float = 0.03
+    mating: float = 0.01
     """Share of the grids that have a partner in a round."""
     mated: int = 8
     """Trials of 256 that repair a hole with the partner's lines, in grids that have a partner."""
     weight: int = 1000
     """Weight of a known line when a game is played to its end; any other has 1."""
-    islands: int = 4
-    """Groups of ladders that have nothing to do with each other."""
-    plain: int = 1
-    """How many of the islands have neither mating nor renewal."""
-    settle: int = 600
+    plain: float = 0.25
+    """Share of the ladders that have neither mating nor renewal."""
+    islands: int = 64
+    """Groups of the other ladders that have nothing to do with each other at first."""
+    merge: int = 250
+    """Rounds after which islands merge in pairs, again and again until there is one; 0 for never."""
+    settle: int = 400
     """Rounds before the first mating and renewal, and until a new ladder can be replaced."""
     renew: int = 150
     """Rounds between two renewals; 0 for none."""
@@ -103,8 +105,8 @@ class Settings:
                 object.__setattr__(self, name, default)
         whole = {"ladders": (0, 1_000_000), "temperatures": (1, 64), "trials": (1, 1_000_000), "radius": (0, 31)}
         whole |= dict.fromkeys(("strips", "wedges", "mated"), (0, 256)) | {"weight": (1, 1_000_000)}
-        whole |= dict.fromkeys(("mating", "share", "fresh"), (0, 1)) | {"islands": (1, 1000), "plain": (0, 1000)}
-        whole |= dict.fromkeys(("settle", "renew"), (0, 1_000_000_000))
+        whole |= dict.fromkeys(("mating", "share", "fresh", "plain"), (0, 1)) | {"islands": (1, 1000)}
+        whole |= dict.fromkeys(("settle", "renew", "merge"), (0, 1_000_000_000))
         for name, (low, high) in whole.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high:,}, and is {getattr(self, name)}")
@@ -364,8 +366,11 @@ class ReplicaSearch(SavedSearch):
 
     @property
     def islands(self) -> list[npt.NDArray[np.int64]]:
-        """The ladders of every island."""
-        return np.array_split(np.arange(self.settings.ladders), min(self.settings.islands, self.settings.ladders))
+        """The ladders of every island, as they are in this round."""
+        settings = self.settings
+        ladders = np.arange(round(settings.plain * settings.ladders), settings.ladders)
+        merges = max(0, self.rounds - settings.settle) // settings.merge if settings.merge else 0
+        return np.array_split(ladders, max(1, min(settings.islands, len(ladders) // 2) >> min(merges, 10)))
 
     def command(self, seed: int) -> str:
         plain = Settings(self.settings.variant, seed, self.settings.ladders)
@@ -420,13 +425,13 @@ class ReplicaSearch(SavedSearch):
         self.exchanged[1, first : first + 2 * moved.shape[1] : 2] += moved.sum(0)
         since = self.rounds - settings.settle
         if since >= 0 and self.rounds % ALIGN_ROUNDS == 0:
-            for island in self.islands[settings.plain :]:
+            for island in self.islands:
                 walkers = replicas.at[island].reshape(-1)
                 grids = replicas.grids[walkers]
                 align(grids, replicas.lengths[walkers])
                 replicas.grids[walkers] = grids
         if settings.renew and since >= 0 and self.rounds % settings.renew == 0:
-            for island in self.islands[settings.plain :]:
+            for island in self.islands:
                 self._renew(island, to_renew)
             replicas.best_lengths[:] = 0
 
@@ -438,9 +443,8 @@ class ReplicaSearch(SavedSearch):
         if self.rounds < self.settings.settle or not has.any():
             return np.zeros_like(self.replicas.grids), np.zeros_like(self.replicas.lengths)
         chosen = walkers.copy()
-        for island in self.islands[: self.settings.plain]:
-            has[at[island]] = False
-        for island in self.islands[self.settings.plain :]:
+        has[at[: round(self.settings.plain * self.settings.ladders)]] = False
+        for island in self.islands:
             further = rng.integers(1, max(len(island), 2), (len(island), at.shape[1]))
             others = island[(np.arange(len(island))[:, None] + further) % len(island)]
             chosen[at[island]] = at[others, rng.integers(0, np.arange(at.shape[1]) + 1, others.shape)]
@@ -478,7 +482,7 @@ class ReplicaSearch(SavedSearch):
     def _look(self) -> None:
         lengths = self.replicas.lengths[self.replicas.at]
         best = np.maximum(self.replicas.best_lengths[self.replicas.at], lengths).max(1)  # since the last renewal
-        islands = [int(self.longest[island].max()) for island in self.islands]
+        islands = [int(self.longest[island].max(initial=0)) for island in self.islands]
         quantiles = [int(q) for q in np.quantile(best, (0, 0.25, 0.5, 0.75, 0.9, 1), method="nearest")]
         self.curve.append(
             {"seconds": round(self.seconds, 1), "rounds": self.rounds, "score": self.found.score if self.found else 0,
