@@ -25,7 +25,7 @@ from tests.games.checkers.test_search import random_state, random_value, to_boar
 GAME = Checkers()
 REPEATS = "B:W29,30,32,K8,K11:B1,2,6,21,23,K10,K24"
 """After the moves below White can go back to a position that occurred."""
-MOVES = "24-27 11-16 27-24 16-11 24-19 8-3".split()
+MOVES = ["24-27", "11-16", "27-24", "16-11", "24-19", "8-3"]
 
 
 def best_agent(name: str) -> EngineAgent:
