@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from rookery import _native
 from rookery._native import Control
+from rookery.cli import main
 from rookery.game import TERMINAL
 from rookery.games.checkers import net
 from rookery.games.checkers.agents import EngineAgent
@@ -190,3 +193,28 @@ def test_levels() -> None:
 def test_bad_settings_are_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         load_agent(name, GAME)
+
+
+def played(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str], *options: str) -> Any:
+    entered = iter(words)
+    monkeypatch.setattr("builtins.input", lambda *_: next(entered))
+    with pytest.raises(SystemExit) as stop:
+        main(["play", "checkers", "--agent", "best:nodes=2000", "--json", *options])
+    assert stop.value.code == 0
+    captured = capsys.readouterr()
+    return json.loads(captured.out), captured.err
+
+
+def test_a_person_may_choose_a_side_offer_a_draw_and_resign(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, said = played(capsys, monkeypatch, ["draw", "resign"], "--side", "second")
+    assert len(data["moves"]) == 1
+    assert data["returns"] == [1.0, -1.0]
+    assert "You play White" in said
+    assert "the agent plays on" in said, "the game is young"
+    data, said = played(capsys, monkeypatch, ["draw"], "--position", "B:WK32:BK1")
+    assert data["returns"] == [0.0, 0.0]
+    assert "takes the draw" in said
+    data, said = played(capsys, monkeypatch, ["draw", "quit"], "--position", "B:WK18,K23:BK1")
+    assert "the agent plays on" in said, "it is winning"

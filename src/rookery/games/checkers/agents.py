@@ -241,6 +241,15 @@ class EngineAgent(Agent):
         scores, _, _ = self.search.values(state, **self.limits)
         return {action: worth(score, self.plies(score)) for action, score in scores}
 
+    def accepts_draw(self, state: State) -> bool:
+        """It does if it does not expect to win, the other side's best move being worth -0.05 or more, and the game is
+        not young: 40 plies were played, or at most eight pieces are left."""
+        assert isinstance(state, CheckersState)
+        if len(state.actions) < 40 and len(state.black) + len(state.white) > 8:
+            return False
+        _, score, _ = self.search.best(state, **self.limits)
+        return worth(score, self.plies(score)) >= -0.05
+
     @staticmethod
     def plies(score: int) -> int | None:
         """How far ahead the game is decided, if the search saw that."""
