@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rookery._native import checkers as native
@@ -193,7 +195,8 @@ class EngineAgent(Agent):
     A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply
     until its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win. With
     `noise` the scores of all moves are found and normal errors of that standard deviation, in hundredths of
-    log-odds, are added before the best is chosen: a weaker player.
+    log-odds, are added before the best is chosen: a weaker player. A move of the `book`, by position and name, is
+    played at once; one of several at random.
 
     >>> import rookery
     >>> game = rookery.load("checkers")
@@ -210,8 +213,9 @@ class EngineAgent(Agent):
         seconds: float = 0.0,
         depth: int = 0,
         noise: float = 0.0,
+        book: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     ) -> None:
-        self.value, self.solved, self.noise = value, solved, noise
+        self.value, self.solved, self.noise, self.book = value, solved, noise, book
         self.limits = {"nodes": nodes, "seconds": seconds, "depth": depth}
         if not any(self.limits.values()):
             raise ValueError("the search needs a limit: nodes, seconds or depth")
@@ -231,6 +235,8 @@ class EngineAgent(Agent):
         actions = list(state.legal_actions())
         if len(actions) == 1:
             return actions[0]
+        if known := self.book.get(str(state)):
+            return state.parse_action(rng.choice(sorted(known)))
         if self.noise:
             scores, _, _ = self.search.values(state, **self.limits)
             return int(max(scores, key=lambda row: row[1] + rng.gauss(0, self.noise))[0])

@@ -165,6 +165,43 @@ def analyse(
     return Answer(data, show)
 
 
+def book(
+    *,
+    out: Path,
+    plies: int = 6,
+    margin: float = 0.05,
+    agent: str = "best:nodes=200000,book=no",
+    common: Options = DEFAULTS,
+) -> Answer:
+    """Make an opening book of checkers: the first moves that a long search finds about as good as the best.
+
+    Example: rookery book checkers --out book.json
+
+    Args:
+        out: The file to write.
+        plies: How many plies the book is deep.
+        margin: A move belongs to the book if it is worth at most this much less than the best one.
+        agent: The judge: best or net, with settings.
+    """
+    from rookery.games.checkers import book as books
+    from rookery.games.checkers.analysis import load_judge
+
+    if not 1 <= plies <= 20:
+        raise ValueError(f"the book must be 1 to 20 plies deep, and is {plies}")
+    judge = load_judge(load_agent(agent, Checkers()))
+    made = dict(books.build(judge, plies, margin))
+    moves = sum(map(len, made.values()))
+    info = {
+        "plies": plies,
+        "margin": margin,
+        "agent": agent,
+        "command": f"rookery book checkers --plies {plies} --margin {margin:g}",
+    }
+    books.save(out, made, info)
+    data = {"positions": len(made), "moves": moves, "file": str(out)}
+    return Answer(data, lambda console: console.print(f"{len(made):,} positions and {moves:,} moves in {out}"))
+
+
 def hub(*, agent: str = "best", common: Options = DEFAULTS) -> Answer:
     """Be a checkers engine that speaks the Hub protocol, version 2, for other programs to start.
 
@@ -179,4 +216,4 @@ def hub(*, agent: str = "best", common: Options = DEFAULTS) -> Answer:
     return Answer({"agent": agent}, lambda console: None)
 
 
-COMMANDS: Commands = {"analyse": analyse, "hub": hub, "solve": solve, "merge": merge}
+COMMANDS: Commands = {"analyse": analyse, "book": book, "hub": hub, "solve": solve, "merge": merge}

@@ -18,7 +18,7 @@ class Strength:
     noise: float = 0.0
     """The standard deviation of the errors in its judgement of moves, in hundredths of log-odds."""
     endgames: bool = False
-    """Whether it knows the solved endgames."""
+    """Whether it knows the solved endgames and the opening book."""
     elo: int | None = None
     """Its rating, on a scale where the first rung of the ladder (`ladder:depth=1`) has 1000."""
 
@@ -30,6 +30,6 @@ LEVELS = (
     Strength("Improver", "looks four plies ahead, with small errors", depth=4, noise=25),
     Strength("Club player", "looks six plies ahead", depth=6, noise=10),
     Strength("Tournament player", "looks at 2,000 positions per move", nodes=2_000),
-    Strength("Expert", "looks at 20,000 positions per move and knows the endgames", nodes=20_000, endgames=True),
-    Strength("Master", "looks at 300,000 positions per move and knows the endgames", nodes=300_000, endgames=True),
+    Strength("Expert", "looks at 20,000 positions, knows openings and endgames", nodes=20_000, endgames=True),
+    Strength("Master", "looks at 100,000 positions, knows openings and endgames", nodes=100_000, endgames=True),
 )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from rookery.agents import Agent
 from rookery.engines import EngineMethod
 from rookery.game import Game, State
-from rookery.games.checkers import MODELS, agents, database, levels, net, q_learning, td
+from rookery.games.checkers import MODELS, agents, book, database, levels, net, q_learning, td
 from rookery.games.checkers.hub import HubEngine
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.method import Kind, Method, Solution, check_at_least
@@ -202,6 +202,8 @@ class Best(Net):
     class Options(Net.Options):
         pieces: int = database.PIECES
         """Solved endgames of up to N pieces are looked up; 0 for none."""
+        book: bool = True
+        """Whether the first moves come from the opening book."""
         level: int = 0
         """Strength from 1 (beginner) to 8 (master), in place of the limits; 0 for full strength within them."""
 
@@ -210,11 +212,14 @@ class Best(Net):
                 raise ValueError(f"the level must be 1 to {len(levels.LEVELS)}, or 0 for none, and is {self.level}")
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        opening = book.load() if options.book else {}
+        value = net.load(model or net.SHIPPED)
         if not options.level:
-            return super().agent(game, options, model)
+            solved = _solved(options.pieces)
+            return agents.EngineAgent(value, solved, options.nodes, options.seconds, options.depth, book=opening)
         strength = levels.LEVELS[options.level - 1]
-        value, solved = net.load(model or net.SHIPPED), _solved(options.pieces if strength.endgames else 0)
-        return agents.EngineAgent(value, solved, strength.nodes, 0.0, strength.depth, strength.noise)
+        known = (_solved(options.pieces), opening) if strength.endgames else (None, {})
+        return agents.EngineAgent(value, known[0], strength.nodes, 0.0, strength.depth, strength.noise, known[1])
 
 
 METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Net(), Oracle(), Hub(), Best())
