@@ -6,6 +6,7 @@ import json
 import random
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from rookery import _native
 from rookery._native import Control
 from rookery.cli import main
 from rookery.game import TERMINAL
-from rookery.games.checkers import net
+from rookery.games.checkers import book, net
 from rookery.games.checkers.agents import EngineAgent
 from rookery.games.checkers.database import load as load_database
 from rookery.games.checkers.levels import LEVELS
@@ -218,3 +219,28 @@ def test_a_person_may_choose_a_side_offer_a_draw_and_resign(
     assert "takes the draw" in said
     data, said = played(capsys, monkeypatch, ["draw", "quit"], "--position", "B:WK18,K23:BK1")
     assert "the agent plays on" in said, "it is winning"
+
+
+def test_the_book(tmp_path: Path) -> None:
+    shipped = book.load()
+    reached = {str(GAME.initial_state())}
+    for fen, moves in shipped.items():
+        assert fen in reached, "the book begins at the start and has no holes"
+        state = GAME.parse_state(fen)
+        for name in moves:
+            now = state.clone()
+            now.apply(now.parse_action(name))
+            reached.add(str(now))
+    start, rng = GAME.initial_state(), random.Random(2)
+    first = {start.action_name(best_agent("best").choose(start, rng)) for _ in range(20)}
+    assert first == set(shipped[str(start)])
+    judge = best_agent("best:depth=2,book=no")
+    made = dict(book.build(judge, 2, 0.02))
+    values = judge.values(start)
+    near = {start.action_name(a) for a, value in values.items() if value >= max(values.values()) - 0.02}
+    assert set(made[str(start)]) == near
+    book.save(tmp_path / "book.json", made, {})
+    assert book.load(tmp_path / "book.json") == made
+    (tmp_path / "bad.json").write_text("[]")
+    with pytest.raises(ValueError, match="is not a book"):
+        book.load(tmp_path / "bad.json")
