@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +87,7 @@ def test_the_gradient_is_that_of_the_cross_entropy() -> None:
 
     def loss(w: Array) -> float:
         chances = [1 / (1 + np.exp(-log_odds(w, x))) for x in xs]
-        return -sum(t * np.log(c) + (1 - t) * np.log(1 - c) for c, t in zip(chances, targets, strict=True))
+        return -float(sum(t * np.log(c) + (1 - t) * np.log(1 - c) for c, t in zip(chances, targets, strict=True)))
 
     seen = 0
     ends = np.cumsum([int(np.prod(shape)) for shape in SHAPES])
@@ -122,7 +123,7 @@ def test_examples_come_from_whole_games() -> None:
     solved = database.load()
 
     def play(threads: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
-        return native.play_examples(GAME.initial_state(), None, solved.native, 200, 0.9, 0.1, 6, 0, 16, 7, threads)  # type: ignore[no-any-return]
+        return native.play_examples(GAME.initial_state(), None, solved.native, 200, 0.9, 0.1, 6, 0, 16, 7, threads)
 
     boards, targets = play(1)
     again = play(3)
@@ -140,7 +141,7 @@ def test_examples_come_from_whole_games() -> None:
 
 
 def test_training_and_resuming(tmp_path: Path) -> None:
-    small = {"games": 30, "nodes": 100, "epochs": 2, "batch": 64}
+    small: dict[str, Any] = {"games": 30, "nodes": 100, "epochs": 2, "batch": 64}
     whole = rookery.train(GAME, "net", out=tmp_path / "whole", seed=3, generations=3, **small)
     rookery.train(GAME, "net", out=tmp_path / "parts", seed=3, generations=1, **small)
     parts = rookery.train(GAME, "net", out=tmp_path / "parts", seed=3, generations=3, resume=True, **small)

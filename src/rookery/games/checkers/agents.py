@@ -216,7 +216,7 @@ class EngineAgent(Agent):
         book: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     ) -> None:
         self.value, self.solved, self.noise, self.book = value, solved, noise, book
-        self.limits = {"nodes": nodes, "seconds": seconds, "depth": depth}
+        self.limits: dict[str, Any] = {"nodes": nodes, "seconds": seconds, "depth": depth}
         if not any(self.limits.values()):
             raise ValueError("the search needs a limit: nodes, seconds or depth")
         native.Player(0, value, None, nodes, seconds)  # refuses bad limits
@@ -228,7 +228,7 @@ class EngineAgent(Agent):
     def player(self) -> Player:
         """The same player for native matches, without noise and limits of depth."""
         endgames = self.solved.native if self.solved else None
-        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"])  # type: ignore[arg-type]
+        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"])
 
     def choose(self, state: State, rng: random.Random | None = None) -> int:
         rng = rng or random.Random()

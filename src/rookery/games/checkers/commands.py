@@ -141,12 +141,13 @@ def analyse(
     moves = list(judged(chosen, judge))
     turning = [move for move in moves if move.turning]
     losses = {side: [move.loss for move in moves if move.side == side] for side in Checkers.sides}
+    means = {side: sum(found) / len(found) if found else 0.0 for side, found in losses.items()}
     data = {
         "headers": dict(chosen.headers),
         "result": chosen.result,
         "moves": [asdict(move) | {"loss": move.loss, "turning": move.turning} for move in moves],
         "turning_points": [index for index, move in enumerate(moves) if move.turning],
-        "mean_loss": {side: sum(found) / len(found) if found else 0.0 for side, found in losses.items()},
+        "mean_loss": means,
     }
 
     def show(console: Console) -> None:
@@ -156,7 +157,7 @@ def analyse(
             for m in moves
         ]  # fmt: skip
         print_table(console, ("", "move", "value", "loss", "better", "exact", ""), rows)
-        for side, mean in data["mean_loss"].items():
+        for side, mean in means.items():
             console.print(f"{side} lost {mean:.3f} per move")
         for m in turning:
             exact = f", which {m.exact} where {m.best} {m.exact_best}" if m.exact else f"; {m.best} was better"

@@ -87,7 +87,7 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
             )  # fmt: skip
         boards = [*boards, found[0]][-settings.window :]
         targets = [*targets, found[1]][-settings.window :]
-        kept = {"boards": np.concatenate(boards), "targets": np.concatenate(targets)}
+        kept: dict[str, npt.NDArray[Any]] = {"boards": np.concatenate(boards), "targets": np.concatenate(targets)}
         total = settings.epochs * len(kept["targets"])
         with watching(f"Generation {generation + 1}: learning", control := Control(), total):
             error = learner.learn(
