@@ -118,6 +118,10 @@ class Agent:
         kind: Literal["slower", "bad"] = "bad" if best > 0 >= got else "slower"
         return Verdict(kind, f"{name} is worth {got:.4g}; the best was {top}, {best:.4g}.")
 
+    def accepts_draw(self, state: State) -> bool:
+        """Whether the agent takes the draw that the side to move offers it. By default it plays on."""
+        return False
+
     def practice_start(self, game: Game, rng: random.Random) -> State:
         """A position for a person to play from. An agent that knows the truth may pick one that the person can win."""
         return game.initial_state() if game.players == 2 else game.random_start(rng)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, Record, native_state, no_such_action, uniform
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Randomness, Record, native_state, no_such_action, uniform
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -103,6 +103,12 @@ class Checkers(NativeGame):
             actions = state.legal_actions()
             state.apply(actions[int(uniform(rng) * len(actions))])
         return state
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents from a beginner to a master: `best:level=1` to `best:level=8`."""
+        from rookery.games.checkers.levels import LEVELS
+
+        return [Level(s.name, f"best:level={n}", s.elo, s.about) for n, s in enumerate(LEVELS, 1)]
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in PDN."""
