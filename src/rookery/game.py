@@ -15,13 +15,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from html import escape
-from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rookery import _native, draw, user_code
 from rookery.symmetry import Symmetry
+
+if TYPE_CHECKING:
+    from rookery.agents import Level
 
 CHANCE: int = _native.CHANCE
 """What `State.player` answers where the next step is drawn by chance."""
@@ -41,7 +44,9 @@ class Overlay:
     labels: Mapping[int, str] = field(default_factory=dict)
     """Cell to a short text: a move number, for one."""
     values: Mapping[int, float] = field(default_factory=dict)
-    """Action to value, drawn where the action ends."""
+    """Action to value, drawn as a colour where the action ends, with a number for the best few."""
+    words: Mapping[int, str] = field(default_factory=dict)
+    """Action to a few characters that are written instead of its value."""
 
 
 StateT = TypeVar("StateT", bound="State")
@@ -119,6 +124,30 @@ class State:
     def preview_cells(self, action: int) -> list[int]:
         """The cells to light up while this action is considered; the default is those to touch."""
         return self.action_cells(action)
+
+    def action_label(self, action: int) -> str:
+        """The action in words for people who do not know the notation; the default is `action_name`."""
+        return self.action_name(action)
+
+    def action_line(self, action: int) -> tuple[int, int] | None:
+        """The two cells between which an action draws a line, in games of lines."""
+        return None
+
+    def action_icon(self, action: int) -> str:
+        """A small drawing that tells an action from others with the same cells, such as a new piece; or nothing."""
+        return ""
+
+    def action_key(self, action: int) -> str:
+        """The key that plays an action, as browsers name it ("ArrowUp"); or nothing."""
+        return ""
+
+    def listed_actions(self) -> list[int]:
+        """The legal actions in the order in which people expect them; the default is that of `legal_actions`."""
+        return self.legal_actions()
+
+    def feats(self) -> list[str]:
+        """Sentences about what was achieved that is worth a celebration, such as a record."""
+        return []
 
     def __str__(self) -> str:
         """The position on one line; `Game.parse_state` reads it back."""
@@ -338,6 +367,12 @@ class Game:
     """The game in one sentence."""
     usual_start: ClassVar[str] = "the usual start"
     """What a person plays from if nothing is chosen, in words."""
+    bottom: ClassVar[int] = 0
+    """The player whose side is at the bottom of the drawing."""
+    play_variant: ClassVar[str | None] = None
+    """The variant that a person plays if nothing is chosen; None for the first one."""
+    unit: ClassVar[str] = ""
+    """What the return of a game for one counts, such as "points"."""
     draws_last_move: ClassVar[bool] = False
     """Whether the drawing of a position marks the last move by itself."""
     history_matters: ClassVar[bool] = False
@@ -431,6 +466,11 @@ class Game:
     def array_rules(self) -> Any | None:
         """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
         return None
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents with a name that people meet, from the weakest to the strongest; for a game of one player, players
+        to watch. Without any, people choose among the agents."""
+        return ()
 
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""
