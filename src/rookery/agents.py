@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from rookery import draw
 from rookery.game import Game, Overlay, State
+from rookery.game import Level as Level
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,6 @@ class Verdict:
     text: str
 
 
-@dataclass(frozen=True)
-class Level:
-    """An opponent of a stated strength."""
-
-    name: str
-    agent: str
-    elo: int | None = None
-    about: str = ""
-
-
 class Agent:
     """Whatever can play. Subclasses write `values`, or `choose`, or both.
 
@@ -121,12 +112,12 @@ class Agent:
     def judge(self, before: State, action: int) -> Verdict:
         """What a move was worth, by this agent's values."""
         values = self.values(before)
-        best, got, name = max(values.values()), values[action], before.action_name(action)
+        best, got, name = max(values.values()), values[action], before.action_label(action)
         if got == best:
-            return Verdict("good", f"{name} is a best move ({got:.4g}).")
-        top = before.action_name(max(values, key=lambda a: values[a]))
+            return Verdict("good", f"{name} is a best move: {self.in_words(before, got)}.")
+        top = before.action_label(max(values, key=lambda a: values[a]))
         kind: Literal["slower", "bad"] = "bad" if best > 0 >= got else "slower"
-        return Verdict(kind, f"{name} is worth {got:.4g}; the best was {top}, {best:.4g}.")
+        return Verdict(kind, f"{name}: {self.in_words(before, got)}; {top}: {self.in_words(before, best)}.")
 
     def in_words(self, state: State, value: float) -> str:
         """What a value of a move means to a person, in few words: "mate in 14", "41 more rounds".

@@ -15,16 +15,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, TypeVar
+from typing import Any, ClassVar, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rookery import _native, draw, user_code
 from rookery.symmetry import Symmetry
-
-if TYPE_CHECKING:
-    from rookery.agents import Level
 
 CHANCE: int = _native.CHANCE
 """What `State.player` answers where the next step is drawn by chance."""
@@ -306,6 +303,19 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
+class Level:
+    """An opponent of a stated strength."""
+
+    name: str
+    agent: str
+    """The agent, in the grammar of agent names."""
+    elo: int | None = None
+    """Its measured rating, on a scale of the game's own; None if it was not measured."""
+    about: str = ""
+    """The level in one line."""
+
+
+@dataclass(frozen=True)
 class RandomGames:
     """What happened in a batch of uniformly random games."""
 
@@ -467,14 +477,13 @@ class Game:
         """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
         return None
 
-    def levels(self) -> Sequence[Level]:
-        """Opponents with a name that people meet, from the weakest to the strongest; for a game of one player, players
-        to watch. Without any, people choose among the agents."""
-        return ()
-
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents for people, from the weakest to the strongest; none by default."""
+        return ()
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as people write it down. `actions` are all that were applied, chance outcomes too. `date`, such

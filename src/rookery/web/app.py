@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 from rookery import registry
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import plays, reports
+from rookery.web import plays, reports, review
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import BODY_SECONDS, LOOPBACK, Guard, TooLarge, TooSlow, cookies
 from rookery.web.plays import Replay
@@ -143,6 +143,7 @@ class Site:
         self.streams: Counter[str] = Counter()
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
+        self.films: dict[str, list[str]] = {}
 
     async def close(self) -> None:
         await self.runs.close()
@@ -164,7 +165,7 @@ class Site:
     async def games(self, request: Request) -> Response:
         runs = self.runs.found()
         games = plays.describe_games(lambda game: self.runs.trained(game, runs))
-        return JSONResponse({"games": games, "today": _today(), "daily": plays.daily_game()})
+        return JSONResponse({"games": games, "today": review.today(), "daily": plays.daily_game()})
 
     async def recent(self, request: Request) -> Response:
         rows = []
@@ -196,7 +197,8 @@ class Site:
         if "puzzle" in fields:
             level = fields.text("puzzle")
             if level == "daily":
-                level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
+                about["day"] = fields.text("day") if "day" in fields else review.today()
+                level, seed = review.daily(game, about["day"])
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
             made = await self.helpers.one(asked, 30, _asker(request))
@@ -239,9 +241,38 @@ class Site:
         player = now.state.player()
         if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
+        if now.resigned() is not None:
+            raise Refused(409, "the game is over")
         now.act(fields.number("action", 0, 2**31 - 1))
+        review.note_end(now, self.store)
         self.store.save(play)
         return JSONResponse(self.view(now))
+
+    async def resign(self, request: Request) -> Response:
+        now = Replay(self.play(request))
+        now.resign()
+        self.store.save(now.play)
+        return JSONResponse(self.view(now))
+
+    async def review(self, request: Request) -> Response:
+        """What every move of a game was worth, move by move, and the worst ones."""
+        now = Replay(self.play(request))
+        if not now.named:
+            raise Refused(409, "nothing was played yet")
+        return self.stream(request, review.review_request(now), lambda row: {"event": "review"} | row)
+
+    async def puzzles(self, request: Request) -> Response:
+        """The archive of the daily puzzles, and how many were solved in a row."""
+        return JSONResponse(review.archive(self.store, _visitor(request)))
+
+    async def film(self, request: Request) -> Response:
+        """Pictures of a game that is being played, for a list of games."""
+        name = request.path_params["name"]
+        if name not in self.films:
+            game = plays.rules(name, None)
+            asked = {"task": "film", "game": name, "variant": game.play_variant}
+            self.films[name] = (await self.thinkers.one(asked, 30, _asker(request)))["frames"]
+        return JSONResponse({"frames": self.films[name]})
 
     async def goto(self, request: Request) -> Response:
         """Show another moment of the game."""
@@ -316,7 +347,7 @@ class Site:
         """The agent whose turn it is thinks and plays."""
         play = self.play(request)
         now = Replay(play)
-        if now.state.player() < 0:
+        if now.result() is not None:
             raise Refused(409, "the game is over")
         agent = play.players[now.state.player()]
         if agent == plays.PERSON:
@@ -359,6 +390,9 @@ class Site:
         stage = fields.number("stage", 1, 3)
         play = self.play(request)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
+        if "puzzle" in play.about:
+            play.about["hints"] = play.about.get("hints", 0) + 1
+            self.store.save(play)
         shown = min(stage, len(told["hints"]))
         return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
 
@@ -474,18 +508,6 @@ def _asker(request: Request) -> str:
     return _visitor(request) or (request.client.host if request.client else "")
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _daily_level(game: Game) -> str:
-    """Easy on Monday, hard on Sunday."""
-    levels = game.puzzle_levels
-    if not levels:
-        raise ValueError(f"{game.title} has no puzzles made by level")
-    return levels[datetime.now(UTC).weekday() * len(levels) // 7]
-
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -543,6 +565,8 @@ def create_app(settings: Settings) -> Starlette:
     routes = [
         Route("/", _page),
         api("/games", site.games),
+        api("/games/{name}/film", site.film),
+        api("/puzzles", site.puzzles),
         api("/plays", site.recent),
         api("/plays", site.create, "POST"),
         api("/plays/{id}", site.show),
@@ -554,6 +578,8 @@ def create_app(settings: Settings) -> Starlette:
         api("/plays/{id}/think", site.think, "POST"),
         api("/plays/{id}/hint", site.hint, "POST"),
         api("/plays/{id}/judge", site.judge, "POST"),
+        api("/plays/{id}/resign", site.resign, "POST"),
+        api("/plays/{id}/review", site.review, "POST"),
         api("/plays/{id}/record", site.record),
         api("/preview", site.preview, "POST"),
         api("/runs", site.list_runs),

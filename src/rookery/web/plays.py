@@ -102,6 +102,23 @@ def opponent(game: Game) -> str:
     return PRESETS[name][1] if name in PRESETS else name
 
 
+def opponents(state: State) -> list[dict[str, Any]]:
+    """The game's levels that can play from a position, from the weakest to the strongest."""
+    game, known = state.game, methods(state.game)
+    found = []
+    for level in game.levels():
+        method = known.get(split_name(level.agent)[0])
+        if method is not None and not method.unready(game) and method.refuses(state) is None:
+            found.append({"name": level.name, "agent": level.agent, "elo": level.elo, "about": level.about})
+    return found
+
+
+def usual_opponent(game: Game) -> str:
+    """Whom a person meets if nothing is chosen: the level in the middle, else the strongest agent."""
+    known = opponents(game.initial_state())
+    return str(known[(len(known) - 1) // 2]["agent"]) if known else opponent(game)
+
+
 def exact_agent(game: Game) -> str | None:
     """The agent that knows the exact values of moves in this variant, if there is one."""
     known = [name for name, method in methods(game).items() if method.kind == "exact" and not method.unready(game)]
@@ -125,9 +142,12 @@ def describe_games(trained: Callable[[Game], Collection[str]]) -> list[dict[str,
                 "start": game.usual_start,
                 "levels": list(game.puzzle_levels),
                 "variants": list(variants),
+                "variant": game.play_variant,
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
                 "opponent": opponent(game),
+                "meets": usual_opponent(game),
+                "opponents": opponents(game.initial_state()),
                 "agents": offered_agents(game.initial_state(), trained(game)),
                 "agents_of": {
                     variant: offered_agents(of.initial_state(), trained(of)) for variant, of in variants.items()
@@ -194,10 +214,12 @@ class Replay:
             raise ValueError(f"the game has plies 0 to {len(play.actions)}, not {wanted}")
         self.play = play
         self.game = rules(play.game, play.variant)
-        self.names: dict[int, str] = {}
-        """Names of players' actions near the cursor, by the ply they lead to."""
+        self.named: dict[int, dict[str, Any]] = {}
+        """Players' actions near the cursor, by the ply they lead to."""
         self.last: list[int] = []
         """Cells of the last action of a player before the cursor."""
+        self.path: list[int] = []
+        """Cells to touch for that action."""
         state = self.game.parse_state(play.start)
         self.movers = [state.player()]
         """Who is to act at each ply."""
@@ -207,9 +229,9 @@ class Replay:
             if shown is None and number >= wanted and mover != CHANCE:
                 shown, play.cursor = state.clone(), number
             if mover != CHANCE and abs(number - wanted) < NAMED:
-                self.names[number + 1] = state.action_name(action)
+                self.named[number + 1] = _described(state, action)
                 if shown is None:
-                    self.last = state.preview_cells(action)
+                    self.last, self.path = state.preview_cells(action), state.action_cells(action)
             state.apply(action)
             self.movers.append(state.player())
         if shown is None:
@@ -232,7 +254,8 @@ class Replay:
             raise ValueError(f"a game of {MAX_ACTIONS:,} actions is not continued")
         play.actions[play.cursor :] = [action]
         del self.movers[play.cursor + 1 :]
-        self.names = {ply: name for ply, name in self.names.items() if ply <= play.cursor}
+        self.named = {ply: row for ply, row in self.named.items() if ply <= play.cursor}
+        play.about.pop("resigned", None)
         self._step()
         self.draw_chance()
 
@@ -250,8 +273,8 @@ class Replay:
         play = self.play
         action = play.actions[play.cursor]
         if self.state.player() != CHANCE:
-            self.names[play.cursor + 1] = self.state.action_name(action)
-            self.last = self.state.preview_cells(action)
+            self.named[play.cursor + 1] = _described(self.state, action)
+            self.last, self.path = self.state.preview_cells(action), self.state.action_cells(action)
         self.state.apply(action)
         play.cursor += 1
         if play.cursor == len(self.movers):
@@ -268,11 +291,57 @@ class Replay:
         ]
         return sorted({*found, len(self.play.actions)})
 
+    def resigned(self) -> int | None:
+        """The player who gave up at the position that is shown."""
+        given_up: dict[str, int] = self.play.about.get("resigned", {})
+        return given_up["player"] if given_up.get("ply") == self.play.cursor else None
+
+    def resign(self) -> None:
+        """Give up for the person to move, or for the only person there is."""
+        play = self.play
+        persons = [side for side, player in enumerate(play.players) if player == PERSON]
+        if self.game.players != 2 or not persons:
+            raise ValueError("only a person who plays against somebody can resign")
+        if self.state.player() == TERMINAL or self.resigned() is not None:
+            raise ValueError("the game is over")
+        mover = self.state.player()
+        del play.actions[play.cursor :], self.movers[play.cursor + 1 :]
+        self.named = {ply: row for ply, row in self.named.items() if ply <= play.cursor}
+        play.about["resigned"] = {"ply": play.cursor, "player": mover if mover in persons else persons[0]}
+
+    def result(self) -> dict[str, Any] | None:
+        """How the game ended; None if it did not. `winner` is missing in a draw, `solved` where it cannot be told."""
+        game, returns = self.game, self.state.returns()
+        given_up = self.resigned()
+        if given_up is not None:
+            sides = game.sides
+            return {"winner": 1 - given_up, "text": f"{sides[given_up]} resigned: {sides[1 - given_up]} wins"}
+        if self.state.player() != TERMINAL:
+            return None
+        if game.players == 2:
+            winner = None if returns[0] == 0 else int(returns[0] < 0)
+            return {"winner": winner, "text": self.state.status()}
+        solved = None if game.best_return is None else returns[0] >= game.best_return
+        return {"solved": solved, "score": returns[0], "unit": game.unit, "text": self.state.status()}
+
+    def turns(self) -> list[int]:
+        """The number of the turn at each ply, as people number the moves of a game."""
+        numbers, number, before = [], 0, CHANCE
+        for mover in self.movers:
+            if mover >= 0:
+                number += not before < mover or number == 0
+                before = mover
+            numbers.append(number)
+        return numbers
+
     def view(self, trained: Collection[str] = ()) -> dict[str, Any]:
         """Everything the page shows of a game."""
         play, game, state, player = self.play, self.game, self.state, self.state.player()
-        stops = self.stops()
-        history = [{"ply": ply, "name": name, "player": self.movers[ply - 1]} for ply, name in self.names.items()]
+        stops, turns, result = self.stops(), self.turns(), self.result()
+        history = [
+            {"ply": ply, "player": self.movers[ply - 1], "turn": turns[ply - 1]} | row
+            for ply, row in self.named.items()
+        ]
         return {
             "id": play.id,
             "game": play.game,
@@ -281,33 +350,41 @@ class Replay:
             "sides": list(game.sides[: game.players]),
             "players": play.players,
             "about": play.about,
+            "created": play.created,
+            "usual": play.start == str(game.initial_state()),
             "position": str(state),
             "ply": play.cursor,
             "length": len(play.actions),
             "undo": max((ply for ply in stops if ply < play.cursor), default=None),
             "redo": min((ply for ply in stops if ply > play.cursor), default=None),
             "player": player,
-            "turn": "over" if player == TERMINAL else "person" if play.players[player] == PERSON else "agent",
-            "status": state.status(),
-            "returns": state.returns(),
-            "legal": _legal(state),
+            "turn": "over" if result else "person" if play.players[player] == PERSON else "agent",
+            "status": result["text"] if result else state.status(),
+            "result": result,
+            "feats": state.feats(),
+            "bottom": game.bottom,
+            "unit": game.unit,
+            "path": self.path,
+            "legal": [] if result else _legal(state),
             "history": history,
             "svg": self.svg(),
             "agents": offered_agents(state, trained),
+            "opponents": opponents(state),
             "exact": exact_agent(game),
+            "puzzles": list(game.puzzle_levels),
         }
 
     def card(self) -> dict[str, Any]:
         """What a list of games shows of one."""
-        play = self.play
+        play, result = self.play, self.result()
         return {
             "id": play.id,
             "variant": play.variant,
             "title": self.game.title,
             "players": play.players,
             "about": play.about,
-            "over": self.state.player() == TERMINAL,
-            "status": self.state.status(),
+            "over": bool(result),
+            "status": result["text"] if result else self.state.status(),
             "svg": self.svg(),
         }
 
@@ -318,13 +395,25 @@ class Replay:
         return self.state.svg(Overlay(highlights=dict.fromkeys(self.last, "last")))
 
 
+def _described(state: State, action: int) -> dict[str, Any]:
+    """An action as the page tells it: its name and, where the game has them, words, and the cells it fills or joins."""
+    row: dict[str, Any] = {"name": state.action_name(action)}
+    if (label := state.action_label(action)) != row["name"]:
+        row["label"] = label
+    if type(state).preview_cells is not State.preview_cells:
+        row["preview"] = state.preview_cells(action)
+    if line := state.action_line(action):
+        row["line"] = line
+    return row
+
+
 def _legal(state: State) -> list[dict[str, Any]]:
-    """The legal actions with the cells to touch and, where the game has cells of its own for it, to light up."""
-    previews = type(state).preview_cells is not State.preview_cells
+    """The legal actions with the cells to touch and what else the game says about them."""
     rows = []
-    for action in state.legal_actions():
-        row = {"action": action, "name": state.action_name(action), "cells": state.action_cells(action)}
-        rows.append(row | ({"preview": state.preview_cells(action)} if previews else {}))
+    for action in state.listed_actions():
+        row = {"action": action, "cells": state.action_cells(action)} | _described(state, action)
+        icon, key = state.action_icon(action), state.action_key(action)
+        rows.append(row | ({"icon": icon} if icon else {}) | ({"key": key} if key else {}))
     return rows
 
 

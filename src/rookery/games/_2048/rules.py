@@ -35,6 +35,7 @@ class TwentyFortyEight(NativeGame):
     name = "2048"
     title = "2048"
     blurb = "Slide the tiles; equal ones merge."
+    unit = "points"
     variants = MappingProxyType(
         {
             "4x4": {},
@@ -146,6 +147,18 @@ class TwentyFortyEightState(_native._2048.State):
     def action_cells(self, action: int) -> list[int]:
         """Cells 0 to rows * columns - 1 are the board's; an arrow for each direction follows."""
         return [action // 2] if self.player() == CHANCE else [self.game.rows * self.game.columns + action]
+
+    def action_key(self, action: int) -> str:
+        """The arrow key of a direction."""
+        return "" if self.player() == CHANCE else f"Arrow{DIRECTIONS[action].title()}"
+
+    def feats(self) -> list[str]:
+        """The greatest tile from 2048 on.
+
+        >>> TwentyFortyEight().parse_state("4096,2,.,./.,.,.,./.,.,.,./.,.,.,.").feats()
+        ['You made the 2048 tile.', 'You made the 4096 tile.']
+        """
+        return [f"You made the {2**exponent} tile." for exponent in range(11, max(self.cells) + 1)]
 
     def _names(self) -> list[str]:
         return [str(2**exponent) if exponent else "." for exponent in self.cells]

@@ -261,6 +261,27 @@ class EndgamesState(_native.endgames.State):
         start, end, _ = decode_action(action)
         return [_cell(start), _cell(end)]
 
+    def action_icon(self, action: int) -> str:
+        """The piece that a pawn becomes."""
+        promotion = decode_action(action)[2]
+        return draw.piece_icon(promotion.upper(), self.player() == 0) if promotion else ""
+
+    def listed_actions(self) -> list[int]:
+        """The legal actions, of promotions that to a queen first.
+
+        >>> state = Endgames("KPK").parse_state("8/4P3/8/8/8/4K3/8/k7 w - - 0 1")
+        >>> [state.action_name(action) for action in state.listed_actions()][-4:]
+        ['e8=Q', 'e8=R', 'e8=B', 'e8=N']
+        """
+        actions: list[int] = self.legal_actions()
+        places = {decode_action(action)[:2]: place for place, action in reversed(list(enumerate(actions)))}
+
+        def order(action: int) -> tuple[int, int]:
+            start, end, promotion = decode_action(action)
+            return places[start, end], -_PROMOTIONS.index(promotion)
+
+        return sorted(actions, key=order)
+
     def __str__(self) -> str:
         fen: str = self.fen()
         return fen
@@ -294,6 +315,7 @@ def _draw_board(title: str, letters: str, black_to_move: bool, in_check: bool = 
     # A small disc beside the board, at the mover's side, in the mover's colour.
     fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
     canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
+    canvas.pieces()
     for cell, letter in enumerate(letters):
         if letter == ".":
             continue

@@ -83,6 +83,7 @@ class Morpion(NativeGame):
     title = "Morpion Solitaire"
     blurb = "Add a dot, draw a line, and continue as long as you can."
     draws_last_move = True
+    unit = "moves"
     variants = MappingProxyType(
         {
             "5D": {"length": 5, "touching": False},
@@ -332,6 +333,38 @@ class MorpionState(_native.morpion.State):
     def preview_cells(self, action: int) -> list[int]:
         """The dots of the line, shown while the move is considered."""
         return self.game.line_cells(action)
+
+    def action_line(self, action: int) -> tuple[int, int]:
+        """The ends of the line."""
+        cells = self.game.line_cells(action)
+        return cells[0], cells[-1]
+
+    def action_label(self, action: int) -> str:
+        """The move in words.
+
+        >>> state = Morpion().initial_state()
+        >>> state.action_label(state.parse_action("(30,28) - +2"))
+        'across from column 30, row 28'
+        """
+        move = self.game.move(action)
+        column, row = self.game._dots(move)[move.position]
+        way = ("across", "down", "up and right", "down and right")[move.direction]
+        side = {0: "from", self.game.length - 1: "to"}.get(move.position, "through")
+        return f"{way} {side} column {column + self.game._shift}, row {row + self.game._shift}"
+
+    def feats(self) -> list[str]:
+        """Whether the game is as long as the longest known one, or longer.
+
+        >>> Morpion().initial_state().feats()
+        []
+        """
+        lines, count = self.game.lines, len(self.moves)
+        if self.game.board is not None or count < RECORDS[lines]:
+            return []
+        if count > RECORDS[lines]:
+            return [f"A new record of {lines}: {count} moves. The longest game known had {RECORDS[lines]}."]
+        proven = " No game can be longer." if count == UPPER_BOUNDS[lines] else ""
+        return [f"{count} moves equal the record of {lines}.{proven}"]
 
     def why_illegal(self, move: Move) -> str | None:
         """What stands against a move, in words; None if it is legal.

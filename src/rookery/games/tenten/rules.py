@@ -72,6 +72,8 @@ class TenTen(NativeGame):
     name = "tenten"
     title = "1010!"
     blurb = "Place the pieces, clear rows and columns, stay alive."
+    play_variant = "10x10-hand3"
+    unit = "points"
     variants = MappingProxyType(
         {
             "10x10": {},
@@ -175,6 +177,19 @@ class TenTenState(_native.tenten.State):
         # A hand may hold two of a kind, so its slots have numbers.
         prefix = f"{slot + 1}:" if self.game.hand > 1 else ""
         return f"{prefix}{self.game.piece_names[self.hand[slot]]}@r{row + 1}c{column + 1}"
+
+    def action_label(self, action: int) -> str:
+        """The placement in words.
+
+        >>> state = TenTen().parse_state("/".join([".........."] * 10) + " 2x1")
+        >>> state.action_label(48)
+        '2x1 at row 5, column 9'
+        """
+        if self.player() != 0:
+            return f"{self.action_name(action)} is drawn"
+        slot, cell = divmod(action, self.game.rows * self.game.columns)
+        row, column = divmod(cell, self.game.columns)
+        return f"{self.game.piece_names[self.hand[slot]]} at row {row + 1}, column {column + 1}"
 
     def parse_action(self, text: str) -> int:
         """The placement, or the piece to be drawn, that a text names; the slot, the piece and the `@` may be left out
