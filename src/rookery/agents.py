@@ -117,7 +117,7 @@ class Agent:
             return Verdict("good", f"{name} is a best move: {self.in_words(before, got)}.")
         top = before.action_label(max(values, key=lambda a: values[a]))
         kind: Literal["slower", "bad"] = "bad" if best > 0 >= got else "slower"
-        return Verdict(kind, f"{name}: {self.in_words(before, got)}; {top}: {self.in_words(before, best)}.")
+        return Verdict(kind, f"{name}: {self.in_words(before, got)}. Better was {top}: {self.in_words(before, best)}.")
 
     def in_words(self, state: State, value: float) -> str:
         """What a value of a move means to a person, in few words: "mate in 14", "41 more rounds".

@@ -323,6 +323,7 @@ class Site:
             return JSONResponse(shown)
         agents = plays.offered_agents(state, self.runs.trained(state.game))
         shown |= {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents}
+        shown["opponents"] = plays.opponents(state)
         return JSONResponse(shown)
 
     def _check_ply(self, play: Play, fields: Fields) -> None:

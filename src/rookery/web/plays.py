@@ -351,6 +351,7 @@ class Replay:
             "players": play.players,
             "about": play.about,
             "created": play.created,
+            "start": play.start,
             "usual": play.start == str(game.initial_state()),
             "position": str(state),
             "ply": play.cursor,
@@ -403,7 +404,7 @@ def _described(state: State, action: int) -> dict[str, Any]:
     if type(state).preview_cells is not State.preview_cells:
         row["preview"] = state.preview_cells(action)
     if line := state.action_line(action):
-        row["line"] = line
+        row |= {"line": line, "dot": state.action_cells(action)[0]}
     return row
 
 
