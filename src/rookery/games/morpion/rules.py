@@ -344,13 +344,13 @@ class MorpionState(_native.morpion.State):
 
         >>> state = Morpion().initial_state()
         >>> state.action_label(state.parse_action("(30,28) - +2"))
-        'across from column 30, row 28'
+        'across from (30,28)'
         """
         move = self.game.move(action)
         column, row = self.game._dots(move)[move.position]
         way = ("across", "down", "up and right", "down and right")[move.direction]
         side = {0: "from", self.game.length - 1: "to"}.get(move.position, "through")
-        return f"{way} {side} column {column + self.game._shift}, row {row + self.game._shift}"
+        return f"{way} {side} {self.game._point(column, row)}"
 
     def feats(self) -> list[str]:
         """Whether the game is as long as the longest known one, or longer.

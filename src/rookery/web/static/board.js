@@ -366,7 +366,7 @@ export class Board {
       });
       rect.addEventListener("click", (event) => event.detail === 0 && this.touch(cell, false)); // by a reader of screens
       rect.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && this.consider(cell));
-      rect.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !this.drag?.began && this.mark([]));
+      rect.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !this.drag?.began && this.picker.hidden && this.mark([]));
       rect.addEventListener("focus", () => {
         this.rove(rect);
         if (rect.matches(":focus-visible")) {
@@ -374,7 +374,7 @@ export class Board {
           this.consider(cell);
         }
       });
-      rect.addEventListener("blur", () => this.waiting === null && this.mark([]));
+      rect.addEventListener("blur", () => this.waiting === null && this.picker.hidden && this.mark([]));
       this.layer.append(rect);
     }
     const first = this.layer.querySelector(".chosen") ?? this.layer.querySelector(".touch");
@@ -398,7 +398,7 @@ export class Board {
 
   /** Show what the moves at hand would do, and what they are worth. */
   consider(cell) {
-    if (this.drag?.began) return;
+    if (this.drag?.began || !this.picker.hidden) return;
     const found = this.matching([...this.path, cell]);
     const moves = (found.length ? found : this.matching([cell])).map(({ move }) => move);
     this.mark(moves.filter((move) => move.preview).slice(0, 12), cell);
