@@ -1,7 +1,7 @@
 """How strong the levels are that people meet: python -m benchmarks.levels GAME [--variant V] [--games 100] [--most 300]
 
 In a game for one, every level plays the given number of games from starts for a person; reported are the mean of the
-return, or the share of games that reach the best one. A game that lasts longer than `--most` moves is stopped there, and
+return, or the share of games that reach the best one. A game that lasts longer than `--most` moves is stopped there and
 counted as it stands. In a game for two, the exact agent plays the first side from positions that it wins; reported is
 the mean number of moves until it has won.
 """

@@ -118,7 +118,11 @@ def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
     return canvas.render(32)
 
 
-def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = 0.5, first_dark: bool = False) -> None:
+MARGIN = 0.34
+"""The width of the edge around a checkerboard, on which its ranks and files are named."""
+
+
+def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = MARGIN, first_dark: bool = False) -> None:
     """Squares with files a, b, c ... below and ranks on the left. Cell 0 is the top left one."""
     for row in range(rows):
         for column in range(columns):

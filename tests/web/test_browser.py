@@ -46,11 +46,16 @@ def open_page(browser: Any, server: Server) -> Iterator[OpenPage]:
     contexts = []
 
     def open_page(
-        path: str = "", width: int = 1200, height: int = 800, theme: str = "light", touch: bool = False
+        path: str = "",
+        width: int = 1200,
+        height: int = 800,
+        theme: str = "light",
+        touch: bool = False,
+        calm: bool = True,
     ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, has_touch=touch,
-            permissions=["clipboard-read", "clipboard-write"],
+            permissions=["clipboard-read", "clipboard-write"], reduced_motion="reduce" if calm else "no-preference",
         )  # fmt: skip
         contexts.append(context)
         page = context.new_page()

@@ -19,10 +19,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import CHANCE, TERMINAL, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
+from rookery.game import (
+    CHANCE,
+    TERMINAL,
+    Level,
+    NativeGame,
+    Overlay,
+    Randomness,
+    find_action,
+    native_state,
+    play_chance,
+)
 from rookery.symmetry import Symmetry, of_grid
 
 DIRECTIONS = ("up", "right", "down", "left")
@@ -97,6 +108,10 @@ class TwentyFortyEight(NativeGame):
         play_chance(state, rng)
         return state
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 4x4; in others nothing is said about them."""
+        return _LEVELS if self.variant == "4x4" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         return {str(tile): f"A tile of {tile}" for tile in self.tiles} | {".": "Nothing"}
 
@@ -116,6 +131,14 @@ class TwentyFortyEight(NativeGame):
 
     def _text(self, cells: list[str]) -> str:
         return "/".join(",".join(cells[i : i + self.columns]) for i in range(0, len(cells), self.columns))
+
+
+_LEVELS = (
+    Level("Guesser", "random", about="1,000 points per game"),
+    Level("Quick search", "mcts:simulations=10", about="7,800 points per game"),
+    Level("Search", "mcts:simulations=100", about="27,000 points per game"),
+    Level("Deep search", "mcts:simulations=1000", about="44,000 points per game"),
+)
 
 
 @native_state

@@ -23,13 +23,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
 
 DIRECTIONS = "-|/\\"
@@ -177,6 +177,10 @@ class Morpion(NativeGame):
             raise ValueError(problem)
         return self.action(move)
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 5D; in others nothing is said about them."""
+        return _LEVELS if self.variant == "5D" else [replace(level, about="") for level in _LEVELS]
+
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as a Pentasol file."""
         state = self.parse_state(start)
@@ -192,6 +196,14 @@ class Morpion(NativeGame):
         """
         return str(self.initial_state()), list(self.parse_state(text).moves)
 
+
+_LEVELS = (
+    Level("Guesser", "random", about="42 moves per game"),
+    Level("Searcher", "mcts:simulations=100", about="61 moves per game"),
+    Level("Nested search", "nmcs", about="66 moves per game"),
+    Level("Adapted search", "nrpa", about="70 moves per game"),
+    Level("Best known", "best", about="plays the game of 82 moves"),
+)
 
 _POINT = r"\(\s*(-?[0-9]{1,4})\s*,\s*(-?[0-9]{1,4})\s*\)"
 _MOVE = re.compile(_POINT + r"\s*([-|/\\])\s*([+-]?[0-9])")

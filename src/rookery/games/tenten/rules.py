@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -129,6 +130,10 @@ class TenTen(NativeGame):
         play_chance(state, rng)
         return state
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 10x10-hand3; in others nothing is said about them."""
+        return _LEVELS if self.variant == "10x10-hand3" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         return {"#": "A block", ".": "Nothing"} | {name: f"In the hand: {name}" for name in self.piece_names}
 
@@ -153,6 +158,14 @@ class TenTen(NativeGame):
             cells[cell] = piece
             board = "/".join("".join(cells[i : i + self.columns]) for i in range(0, size, self.columns))
         return f"{board} {','.join(slots)}"
+
+
+_LEVELS = (
+    Level("Guesser", "random", about="84 points per game"),
+    Level("Greedy", "greedy", about="550 points per game"),
+    Level("Steady", "linear", about="no game lost within 300 pieces"),
+    Level("Best", "best", about="no game lost within 300 pieces"),
+)
 
 
 def _parse_shape(drawing: str) -> Shape:

@@ -6,7 +6,7 @@ import { calm, drawing, figure, h, s } from "./dom.js";
 
 const GLIDE = 190; // milliseconds that a piece needs for its way
 const FAR = 6; // pixels after which a press is a drag
-const SMALL = 30; // pixels: a board whose cells are smaller can be zoomed
+const SMALL = 34; // pixels: a board whose cells are smaller can be zoomed
 
 export class Board {
   /** `play(action)` is called with the chosen move. */

@@ -324,7 +324,7 @@ class PlayPage {
     else if (result.winner === null) [title, kind] = ["A draw", "drawn"];
     else if (mine === null) title = `${view.sides[result.winner]} wins`;
     else [title, kind] = result.winner === mine ? ["You won!", "won"] : ["You lost", "lost"];
-    const lines = [view.status, ...view.feats.slice(-1)];
+    const lines = [...(view.status === title ? [] : [view.status]), ...view.feats.slice(-1)];
     if (result.solved && about.seconds) lines.push(`${clock(about.seconds)}, ${hintsUsed(about)}.`);
     const { score, best_before: before } = about;
     if (score !== undefined && score === result.score) {
