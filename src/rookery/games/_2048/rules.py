@@ -109,7 +109,7 @@ class TwentyFortyEight(NativeGame):
         return state
 
     def levels(self) -> Sequence[Level]:
-        """Measured by `python -m benchmarks.levels` in the variant 4x4; in others nothing is said about them."""
+        """Measured by `python -m benchmarks.levels` in the variant 4x4; of others nothing is told."""
         return _LEVELS if self.variant == "4x4" else [replace(level, about="") for level in _LEVELS]
 
     def pieces(self) -> dict[str, str]:

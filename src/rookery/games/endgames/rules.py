@@ -136,7 +136,7 @@ class Endgames(NativeGame):
         return from_pgn(self, text)
 
     def levels(self) -> Sequence[Level]:
-        """Measured by `python -m benchmarks.levels` in the variant KRK; in others nothing is said about them."""
+        """Measured by `python -m benchmarks.levels` in the variant KRK; of others nothing is told."""
         return _LEVELS if self.variant == "KRK" else [replace(level, about="") for level in _LEVELS]
 
     def pieces(self) -> dict[str, str]:

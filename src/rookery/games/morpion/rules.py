@@ -178,7 +178,7 @@ class Morpion(NativeGame):
         return self.action(move)
 
     def levels(self) -> Sequence[Level]:
-        """Measured by `python -m benchmarks.levels` in the variant 5D; in others nothing is said about them."""
+        """Measured by `python -m benchmarks.levels` in the variant 5D; of others nothing is told."""
         return _LEVELS if self.variant == "5D" else [replace(level, about="") for level in _LEVELS]
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:

@@ -154,7 +154,7 @@ class SolitaireChess(NativeGame):
         return Puzzle("4x4", make_puzzles(level, 1, seed)[0].rows)
 
     def levels(self) -> Sequence[Level]:
-        """Measured by `python -m benchmarks.levels` in the variant 4x4; in others nothing is said about them."""
+        """Measured by `python -m benchmarks.levels` in the variant 4x4; of others nothing is told."""
         return _LEVELS if self.variant == "4x4" else [replace(level, about="") for level in _LEVELS]
 
     def pieces(self) -> dict[str, str]:

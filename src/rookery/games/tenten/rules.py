@@ -131,7 +131,7 @@ class TenTen(NativeGame):
         return state
 
     def levels(self) -> Sequence[Level]:
-        """Measured by `python -m benchmarks.levels` in the variant 10x10-hand3; in others nothing is said about them."""
+        """Measured by `python -m benchmarks.levels` in the variant 10x10-hand3; of others nothing is told."""
         return _LEVELS if self.variant == "10x10-hand3" else [replace(level, about="") for level in _LEVELS]
 
     def pieces(self) -> dict[str, str]:
