@@ -27,8 +27,13 @@ def test_levels_name_agents_of_the_game(name: str, variant: str) -> None:
 @pytest.mark.parametrize(
     ("name", "agent", "low", "high"),
     # What the levels tell, within what so few games may differ from it.
-    [("endgames", "random", 11, 15), ("endgames", "oracle", 16, 23), ("tenten", "random", 14, 28), ("morpion", "random", 36, 48)],
-)  # fmt: skip
+    [
+        ("endgames", "random", 11, 15),
+        ("endgames", "oracle", 16, 23),
+        ("tenten", "random", 14, 28),
+        ("morpion", "random", 36, 48),
+    ],
+)
 def test_what_levels_tell_is_measured(name: str, agent: str, low: float, high: float) -> None:
     game = rookery.load(name, rookery.GAMES[name].play_variant)
     assert agent in [level.agent for level in game.levels()]

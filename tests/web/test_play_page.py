@@ -1,4 +1,4 @@
-"""What players expect of the page, in a real browser: dragging, motion, sounds, keys, results, review, levels, puzzles."""
+"""What players expect of the page, in a real browser: dragging, motion, sounds, keys, results, review, puzzles."""
 # ruff: noqa: F811
 
 from __future__ import annotations

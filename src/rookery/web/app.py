@@ -555,8 +555,7 @@ def create_app(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await site.helpers.warm()
-        await site.thinkers.warm()
+        await asyncio.gather(site.helpers.warm(), site.thinkers.warm())
         yield
         await site.close()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
 
 from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
-from rookery.method import filled, settings_of, suggestion
-from rookery.registry import GAMES, agent_names, load, methods, split_name, strongest
+from rookery.method import Method, filled, settings_of, suggestion
+from rookery.registry import GAMES, load, methods, split_name, strongest
 from rookery.web.store import Play
 
 PERSON = "person"
@@ -31,12 +32,34 @@ def rules(game: str, variant: str | None) -> Game:
 
 
 def load_games() -> None:
-    """Import every game now, so that nobody waits for it later."""
-    for name in GAMES:
-        methods(rules(name, None))
+    """Import every game now, and look at its methods, so that nobody waits for it later."""
+    _fitting.cache_clear()  # others may have been registered since
+    for name, game in GAMES.items():
+        for variant in {None, game.play_variant}:
+            ready(rules(name, variant))
 
 
 # Agents
+
+REMEMBERED = 10
+"""Seconds for which the agents of a game are remembered: a table may have been solved meanwhile."""
+
+
+def fitting(game: Game) -> dict[str, Method]:
+    """The methods that fit a game, by name."""
+    return _fitting(game, int(time.monotonic() / REMEMBERED))[0]
+
+
+def ready(game: Game) -> dict[str, Method]:
+    """Those of them that need no training first."""
+    return _fitting(game, int(time.monotonic() / REMEMBERED))[1]
+
+
+@lru_cache(maxsize=256)
+def _fitting(game: Game, moment: int) -> tuple[dict[str, Method], dict[str, Method]]:
+    known = methods(game)
+    return known, {name: method for name, method in known.items() if method.unready(game) is None}
+
 
 PRESETS = {
     "minimax": ["minimax:depth=1", "minimax:depth=3", "minimax:depth=5", "minimax:depth=7"],
@@ -53,7 +76,7 @@ def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     if name in trained:
         return name
     base, settings = split_name(name)
-    known = methods(game)
+    known = fitting(game)
     if base not in known:
         raise ValueError(f"unknown agent {base[:40]!r} for {game.name}{suggestion(base, known, 'agents')}")
     allowed = {setting.name: setting for setting in settings_of(known[base].Options) if setting.kind != "text"}
@@ -80,7 +103,7 @@ def check_players(players: list[str], game: Game, state: State, trained: Collect
     for player in players:
         if player != PERSON:
             check_agent(player, game, trained)
-            method = None if player in trained else methods(game)[split_name(player)[0]]
+            method = None if player in trained else fitting(game)[split_name(player)[0]]
             if method and (reason := method.unready(game) or method.refuses(state)):
                 raise ValueError(f"{player} cannot play this position: it {reason}")
 
@@ -88,7 +111,7 @@ def check_players(players: list[str], game: Game, state: State, trained: Collect
 def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
     """Agents that can play from a position, the strongest first where it is known, those that runs trained last."""
     game = state.game
-    known = [name for name in agent_names(game, ready=True) if methods(game)[name].refuses(state) is None]
+    known = [name for name, method in ready(game).items() if method.refuses(state) is None]
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
@@ -98,17 +121,16 @@ def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
 
 def opponent(game: Game) -> str:
     """The agent to meet if nothing is chosen."""
-    name = strongest(game)
+    name = strongest(game, ready(game))
     return PRESETS[name][1] if name in PRESETS else name
 
 
 def opponents(state: State) -> list[dict[str, Any]]:
     """The game's levels that can play from a position, from the weakest to the strongest."""
-    game, known = state.game, methods(state.game)
-    found = []
-    for level in game.levels():
+    known, found = ready(state.game), []
+    for level in state.game.levels():
         method = known.get(split_name(level.agent)[0])
-        if method is not None and not method.unready(game) and method.refuses(state) is None:
+        if method is not None and method.refuses(state) is None:
             found.append({"name": level.name, "agent": level.agent, "elo": level.elo, "about": level.about})
     return found
 
@@ -121,7 +143,7 @@ def usual_opponent(game: Game) -> str:
 
 def exact_agent(game: Game) -> str | None:
     """The agent that knows the exact values of moves in this variant, if there is one."""
-    known = [name for name, method in methods(game).items() if method.kind == "exact" and not method.unready(game)]
+    known = [name for name, method in ready(game).items() if method.kind == "exact"]
     return "oracle" if "oracle" in known else known[0] if known else None
 
 

@@ -200,6 +200,11 @@ def film(request: Row) -> Iterator[Row]:
     yield {"frames": list(dict.fromkeys(pictures))}
 
 
+def ready(request: Row) -> Iterator[Row]:
+    """Nothing but the answer that the worker has started."""
+    yield from ()
+
+
 def puzzle(request: Row) -> Iterator[Row]:
     """A puzzle by level and seed."""
     made = rules(request["game"], None).puzzle(request["level"], request["seed"])
@@ -224,7 +229,7 @@ def plan(request: Row) -> Iterator[Row]:
 
 TASKS: dict[str, Callable[[Row], Iterator[Row]]] = {
     "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle, "start": start,
-    "forms": list_forms, "plan": plan, "review": review, "film": film,
+    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready,
 }  # fmt: skip
 
 
