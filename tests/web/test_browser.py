@@ -526,7 +526,7 @@ def test_a_wrong_position_says_what_is_wrong(open_page: OpenPage) -> None:
     playwright.expect(page.get_by_role("button", name="Start")).to_be_disabled()
 
 
-PAGES = ["", "#/new/checkers", "#/runs"]
+PAGES = ["", "#/new/checkers", "#/runs", "#/puzzles"]
 
 
 def test_nothing_sticks_out_of_a_narrow_screen(open_page: OpenPage, server: Server) -> None:
@@ -564,6 +564,23 @@ def test_axe_finds_nothing_serious(open_page: OpenPage, server: Server, theme: s
     page.wait_for_selector(".values table")
     rules = None if theme == "light" else ["color-contrast"]  # the rest is the same in the dark
     found = axe(page, rules)
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really?").click()
+    page.wait_for_selector(".banner h2")
+    found += axe(page, rules)
+    view = server.call("/plays", {"game": "morpion", "players": ["person"], "seed": 1})
+    view = server.call(f"/plays/{view['id']}/move", {"action": view["legal"][0]["action"], "ply": 0})
+    page.goto(f"{server.url}/#/play/{view['id']}")
+    page.wait_for_selector(".history button")
+    page.get_by_role("tab", name="Review").click()
+    page.get_by_role("button", name="Review this game").click()
+    page.wait_for_selector(".worst li")
+    found += axe(page, rules)
+    view = server.call("/plays", {"game": "solitaire-chess", "players": ["person"], "puzzle": "solo", "seed": 1})
+    page.goto(f"{server.url}/#/play/{view['id']}")
+    page.wait_for_selector(".history")
+    page.locator(".legal summary").click()
+    found += axe(page, rules)
     for path in PAGES:
         page.goto(f"{server.url}/{path}")
         page.wait_for_selector("main h1")

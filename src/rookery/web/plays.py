@@ -405,6 +405,7 @@ class Replay:
             "variant": play.variant,
             "title": self.game.title,
             "players": play.players,
+            "opponents": [{"agent": level.agent, "name": level.name, "elo": level.elo} for level in self.game.levels()],
             "about": play.about,
             "over": bool(result),
             "status": result["text"] if result else self.state.status(),

@@ -1,7 +1,8 @@
 // The first page: today's puzzle, the games, and games in progress.
 
 import { get, post, remove } from "./api.js";
-import { agentName, calm, clock, drawing, h, options } from "./dom.js";
+import { calm, clock, drawing, h, options } from "./dom.js";
+import { playerName } from "./players.js";
 
 const SHOWN = 6; // games of a list, before one asks for more
 const CARD = 240; // pixels that a card needs at least
@@ -139,7 +140,7 @@ function card(game) {
 }
 
 function recent(play) {
-  const names = play.players.map(agentName).join(" and ");
+  const names = play.players.map((player) => playerName(player, play.opponents)).join(" and ");
   const item = h("li", { class: "card" },
     h("a", { class: "thumb", href: `#/play/${play.id}`, "aria-hidden": "true", tabindex: "-1" }, drawing(play.svg, null)),
     h("div", { class: "card-text" },
