@@ -1,7 +1,7 @@
-"""Screenshots of the page: python -m tests.web.screenshots [--out FOLDER] [--only NAME] [--docs]
+"""Screenshots of the page: python -m tests.web.screenshots [--out FOLDER] [--only NAME ...] [--docs]
 
-Starts the page and takes every screen in four sizes, light and dark. With `--docs`, the few that the documentation
-shows, small.
+Starts the page and takes every screen in four sizes, light and dark. With `--docs`, only those that the documentation
+shows, small, into `docs/images`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import rookery
@@ -84,7 +85,7 @@ def comparing(server: Server, page: Page) -> None:
     play(server, page, {"game": "endgames", "players": ["person", "oracle"], "position": fen})
     page.get_by_role("tab", name="What it thinks").click()
     page.get_by_label("Show what it thinks").check()
-    page.wait_for_selector(".boards figure")
+    page.wait_for_selector(".boards figure", timeout=60_000)
 
 
 def reviewing(server: Server, page: Page) -> None:
@@ -142,7 +143,9 @@ SCREENS: dict[str, Callable[[Server, Page], None]] = {
     "comparing": comparing, "reviewing": reviewing, "tenten": tenten, "morpion": morpion,
     "morpion-thinking": morpion_thinking, "puzzle": puzzle, "2048": numbers, "set-up": setting_up, "puzzles": puzzles,
 }  # fmt: skip
-DOCS = {"home": "light", "checkers": "light", "reviewing": "dark", "thinking": "light", "tenten": "dark"}
+DOCS = {"home": "light", "endgame": "light", "thinking": "light", "reviewing": "dark", "tenten": "dark"}
+"""What the documentation shows, and in which theme."""
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 def take(out: Path, names: list[str], sizes: list[tuple[int, int]], themes: list[str]) -> None:
@@ -169,13 +172,29 @@ def take(out: Path, names: list[str], sizes: list[tuple[int, int]], themes: list
             stop_server(server)
 
 
+def take_for_docs() -> None:
+    """The few of the documentation, at half their size and in few colours."""
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for theme in THEMES:
+            take(Path(folder), [name for name, shown in DOCS.items() if shown == theme], SIZES[:1], [theme])
+        for name, theme in DOCS.items():
+            with Image.open(Path(folder) / f"{name}-1280x720-{theme}.png") as image:
+                small = image.convert("RGB").resize((800, 450), Image.Resampling.LANCZOS)
+                small.quantize(96, dither=Image.Dither.NONE).save(IMAGES / f"web-{name}.png", optimize=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("build/screenshots"))
     parser.add_argument("--only", nargs="*", choices=list(SCREENS), default=list(SCREENS))
     parser.add_argument("--size", nargs="*", default=[f"{w}x{h}" for w, h in SIZES])
     parser.add_argument("--theme", nargs="*", choices=THEMES, default=THEMES)
+    parser.add_argument("--docs", action="store_true")
     arguments = parser.parse_args()
+    if arguments.docs:
+        take_for_docs()
+        return
     arguments.out.mkdir(parents=True, exist_ok=True)
     sizes = [(int(size.split("x")[0]), int(size.split("x")[1])) for size in arguments.size]
     take(arguments.out, arguments.only, sizes, arguments.theme)

@@ -192,7 +192,8 @@ def test_a_solved_puzzle_is_not_offered_again(open_page: OpenPage, server: Serve
         touch(page, state.action_cells(action))
         state.apply(action)
         playwright.expect(page.locator("#notation")).to_have_value(str(state))
-    playwright.expect(page.locator(".verdict.good")).to_have_text("Solved.")
+    playwright.expect(page.locator(".banner h2")).to_have_text("Solved!")
+    playwright.expect(page.locator(".verdict")).to_be_hidden()  # the coach is off
     page.goto(f"{server.url}/#/")
     playwright.expect(page.get_by_role("heading", name="Finished")).to_be_visible()
     playwright.expect(page.get_by_role("heading", name="Continue")).to_have_count(0)

@@ -360,7 +360,7 @@ class MorpionState(_native.morpion.State):
         """
         move = self.game.move(action)
         column, row = self.game._dots(move)[move.position]
-        way = ("across", "down", "up and right", "down and right")[move.direction]
+        way = ("across", "down", "rising", "falling")[move.direction]
         side = {0: "from", self.game.length - 1: "to"}.get(move.position, "through")
         return f"{way} {side} {self.game._point(column, row)}"
 

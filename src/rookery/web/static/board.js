@@ -6,7 +6,8 @@ import { calm, drawing, figure, h, s } from "./dom.js";
 
 const GLIDE = 190; // milliseconds that a piece needs for its way
 const FAR = 6; // pixels after which a press is a drag
-const SMALL = 34; // pixels: a board whose cells are smaller can be zoomed
+const SMALL = 34; // pixels: a board of many cells that are smaller can be zoomed
+const MANY = 12; // cells in a row
 
 export class Board {
   /** `play(action)` is called with the chosen move. */
@@ -147,7 +148,7 @@ export class Board {
 
   offerZoom() {
     if (!this.svg) return;
-    this.zoomBar.hidden = this.view.k === 1 && this.frame.clientWidth / this.width >= SMALL;
+    this.zoomBar.hidden = this.view.k === 1 && (this.width < MANY || this.frame.clientWidth / this.width >= SMALL);
   }
 
   zoomBy(factor) {

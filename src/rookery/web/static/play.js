@@ -50,7 +50,7 @@ class PlayPage {
       return { note, element: h("div", { class: `bar side-${i}` }, h("span", { class: "bar-mark", "aria-hidden": "true" }), this.seats[i], label, note) };
     });
     this.coach = h("input", { type: "checkbox", id: "coach" });
-    this.coach.checked = Boolean(view.exact) && !view.about.puzzle;
+    this.coach.checked = Boolean(view.exact) && !view.puzzles.length; // who solves a puzzle wants to find out
     this.coach.addEventListener("change", () => { this.wanted = true; }); // asked for, and not only the default
 
     // A symbol needs a name; words are one.

@@ -12,7 +12,8 @@ export class Thoughts {
     this.agent = h("select", { id: "think-agent" });
     this.other = h("select", { id: "think-other" });
     this.layer = h("select", { id: "think-layer" });
-    this.chosen = { agent: view.opponents.at(-1)?.agent ?? view.agents[0], other: view.exact ?? "" };
+    const strongest = [...view.opponents.map((row) => row.agent).reverse(), ...view.agents];
+    this.chosen = { agent: strongest.find((name) => name !== view.exact) ?? strongest[0], other: view.exact ?? "" };
     this.note = h("p", { class: "soft", role: "status" });
     this.stop = h("button", { type: "button", class: "warn", hidden: true, onclick: () => this.cancel() }, "Stop thinking");
     this.problem = h("p", { class: "soft small-text" });
