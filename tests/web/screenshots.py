@@ -94,6 +94,7 @@ def reviewing(server: Server, page: Page) -> None:
     page.get_by_role("tab", name="Review").click()
     page.get_by_role("button", name="Review this game").click()
     page.wait_for_selector(".worst li", timeout=60_000)
+    page.locator(".worst button").first.click()
 
 
 def tenten(server: Server, page: Page) -> None:

@@ -82,6 +82,29 @@ def test_a_piece_is_dragged_from_the_tray(open_page: OpenPage, server: Server) -
     assert re.fullmatch(r"\S+ at row 4, column 4", move["label"])
 
 
+def test_a_finger_drags(open_page: OpenPage, server: Server) -> None:
+    body = {"game": "tenten", "variant": "10x10-hand3", "players": ["person"]}
+    page, view = open_play(open_page, server, body, width=390, height=844, touch=True)
+    move = next(row for row in view["legal"] if row["cells"][1] == 33)
+    places = [middle(page, cell) for cell in move["preview"]]
+    goal_x, goal_y = (sum(place[i] for place in places) / len(places) for i in (0, 1))
+    step = middle(page, 11)[1] - middle(page, 1)[1]
+    x, y = middle(page, move["cells"][0])
+    fingers = page.context.new_cdp_session(page)
+
+    def finger(kind: str, *points: tuple[float, float]) -> None:
+        touches = [{"x": x, "y": y} for x, y in points]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    finger("touchStart", (x, y))
+    for share in (0.3, 0.6, 1):  # the piece is carried above the finger
+        finger("touchMove", (x + share * (goal_x - x), y + share * (goal_y + 1.6 * step - y)))
+    playwright.expect(page.locator(".preview")).to_have_count(len(move["preview"]))
+    finger("touchEnd")
+    expect_played(page, 1)
+    playwright.expect(page.locator(".history [aria-current]")).to_have_text(move["label"])
+
+
 def test_moves_are_animated_unless_the_system_asks_for_less_motion(open_page: OpenPage, server: Server) -> None:
     counted = """() => new Promise((done) => {
         let most = 0;

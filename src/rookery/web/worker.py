@@ -201,7 +201,12 @@ def film(request: Row) -> Iterator[Row]:
 
 
 def ready(request: Row) -> Iterator[Row]:
-    """Nothing but the answer that the worker has started."""
+    """The worker has started, and has made what a new game needs."""
+    for name, game in registry.GAMES.items():
+        exact = exact_agent(rules(name, game.play_variant))
+        if exact:
+            with contextlib.suppress(ValueError, OSError):  # who asks for it is told
+                _agent(exact, name, game.play_variant)
     yield from ()
 
 

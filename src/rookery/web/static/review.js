@@ -60,11 +60,20 @@ export class Review {
       if (error.name !== "AbortError") problem = `${error.message}.`;
     }
     this.abort = null;
+    this.worst ??= this.worstSoFar();
     this.stop.hidden = true;
     this.button.disabled = false;
     this.button.textContent = "Review again";
     this.note.textContent = problem || this.source();
     this.draw();
+  }
+
+  /** The worst moves of a review that was stopped. */
+  worstSoFar() {
+    const { players } = this.page.view;
+    const mine = (row) => !players.includes("person") || players[row.player] === "person";
+    const bad = this.rows.filter((row) => mine(row) && row.loss > 1e-9).sort((a, b) => b.loss - a.loss).slice(0, 3);
+    return this.rows.length ? bad.map(({ ply, name, words, best, best_words: better }) => ({ ply, kind: "slower", text: `${name}: ${words}. Better was ${best}: ${better}.` })) : null;
   }
 
   /** Who says so. */
