@@ -80,6 +80,7 @@ export class Board {
     else this.inside.append(this.marks);
     this.inside.append(this.above, this.layer);
     this.frame.replaceChildren(this.svg);
+    this.frame.classList.toggle("held", legal.some((move) => move.key || (move.cells.length > 1 && !move.line)));
     this.keepView(before?.boxes);
     this.lit = lit;
     this.refresh();
@@ -180,6 +181,7 @@ export class Board {
     const [width, height] = [this.width / k, this.height / k];
     this.view.x = Math.min(this.width - width / 2, Math.max(width / 2, this.view.x));
     this.view.y = Math.min(this.height - height / 2, Math.max(height / 2, this.view.y));
+    this.frame.classList.toggle("zoomed", k > 1);
     this.svg.setAttribute("viewBox", `${this.view.x - width / 2} ${this.view.y - height / 2} ${width} ${height}`);
     this.offerZoom();
   }
@@ -243,7 +245,8 @@ export class Board {
     this.closePicker();
     this.waiting = null;
     this.path = [drag.cell];
-    this.refresh();
+    this.findTargets(); // what a finger holds must not be replaced, or nothing more is heard of it
+    this.mark([]);
     drag.shapes = drag.moves.filter((move) => move.preview).map((move) => ({ move, ...this.middle(move.preview) }));
     const at = this.centre(drag.cell);
     const piece = this.pieces().find((one) => near(one, at));
@@ -302,6 +305,7 @@ export class Board {
     }
     if (target === null || target === undefined) {
       if (this.cellAt(this.point(event)) !== cell) this.clear();
+      else this.refresh();
     } else if (shapes.length) {
       this.play(target.action);
     } else {
@@ -342,17 +346,19 @@ export class Board {
     return found;
   }
 
-  refresh() {
-    const next = new Map(); // cell to the moves it leads to
-    const offer = (cell, move) => {
-      if (!next.has(cell)) next.set(cell, []);
-      next.get(cell).push(move);
-    };
+  /** Where the touched path may go on: cell to the moves it leads to. */
+  findTargets() {
+    const next = new Map();
     for (const { move, at } of this.path.length ? this.matching(this.path) : []) {
-      for (const cell of new Set(move.cells.slice(at + 1))) offer(cell, move);
+      for (const cell of new Set(move.cells.slice(at + 1))) offer(next, cell, move);
     }
     this.targets = new Map([...next].map(([cell, moves]) => [cell, moves[0]]));
-    for (const move of this.legal) if (move.cells.length && !this.targets.has(move.cells[0])) offer(move.cells[0], move);
+    return next;
+  }
+
+  refresh() {
+    const next = this.findTargets();
+    for (const move of this.legal) if (move.cells.length && !this.targets.has(move.cells[0])) offer(next, move.cells[0], move);
     this.layer.replaceChildren();
     for (const [cell, moves] of [...next].sort((a, b) => a[0] - b[0])) {
       const place = this.boxes.get(cell);
@@ -562,6 +568,11 @@ export class Board {
     }
     best?.rect.focus({ preventScroll: true });
   }
+}
+
+function offer(map, cell, move) {
+  if (!map.has(cell)) map.set(cell, []);
+  map.get(cell).push(move);
 }
 
 /** What people call a move. */
