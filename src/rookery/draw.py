@@ -221,7 +221,8 @@ def _write_values(
     ends = Counter(end for _, end in few)
     best = max(values.values(), default=0.0)
     for (start, end), action in reversed(few.items()):
-        if start != end and state.action_line(action) is None and (values[action] == best or ends[end] > 1):
+        moves = state.preview_cells(action) == state.action_cells(action)  # and does not fill or join other cells
+        if start != end and moves and (values[action] == best or ends[end] > 1):
             arrow(canvas, centre(start), centre(end), 0.9 if values[action] == best else 0.35)
     taken: list[tuple[float, float, float]] = []  # the middles and widths of what is written
     for (start, end), action in few.items():

@@ -16,6 +16,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import rookery
+from rookery.games.solitaire_chess.exact import solve
 from tests.web.conftest import Server, start_server, stop_server
 from tests.web.test_browser import ARGUMENTS, CHROMIUM
 
@@ -124,6 +125,34 @@ def puzzle(server: Server, page: Page) -> None:
     play(server, page, {"game": "solitaire-chess", "players": ["person"], "position": rows})
 
 
+def watching(server: Server, page: Page) -> None:
+    body = {"game": "endgames", "players": ["oracle", "oracle"], "position": "8/8/8/8/8/1K6/7R/k7 w - - 0 1"}
+    play(server, page, body)
+    page.get_by_label("Speed").fill("6")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector(".banner h2")
+
+
+def solved(server: Server, page: Page) -> None:
+    rows = "R.../.B../..N./P..."
+    play(server, page, {"game": "solitaire-chess", "players": ["person"], "position": rows})
+    state = rookery.load("solitaire-chess").parse_state(rows)
+    for action in solve(state).moves or ():
+        for cell in state.action_cells(action):
+            touch(page, cell)
+        state.apply(action)
+        page.wait_for_timeout(300)
+    page.wait_for_selector(".banner h2")
+
+
+def tenten_thinking(server: Server, page: Page) -> None:
+    play(server, page, {"game": "tenten", "variant": "10x10-hand3", "players": ["person"]})
+    page.get_by_role("tab", name="What it thinks").click()
+    page.get_by_label("Show what it thinks").check()
+    page.wait_for_selector(".values tbody tr", timeout=60_000)
+    page.wait_for_timeout(600)
+
+
 def numbers(server: Server, page: Page) -> None:
     position = "2,4,8,2/16,64,4,./128,32,2,./1024,256,16,2"
     play(server, page, {"game": "2048", "players": ["person"], "position": position})
@@ -142,7 +171,8 @@ def puzzles(server: Server, page: Page) -> None:
 SCREENS: dict[str, Callable[[Server, Page], None]] = {
     "home": home, "checkers": checkers, "endgame": endgame, "promotion": promotion, "thinking": thinking,
     "comparing": comparing, "reviewing": reviewing, "tenten": tenten, "morpion": morpion,
-    "morpion-thinking": morpion_thinking, "puzzle": puzzle, "2048": numbers, "set-up": setting_up, "puzzles": puzzles,
+    "morpion-thinking": morpion_thinking, "puzzle": puzzle, "watching": watching, "solved": solved,
+    "tenten-thinking": tenten_thinking, "2048": numbers, "set-up": setting_up, "puzzles": puzzles,
 }  # fmt: skip
 DOCS = {"home": "light", "endgame": "light", "thinking": "light", "reviewing": "dark", "tenten": "dark"}
 """What the documentation shows, and in which theme."""

@@ -81,7 +81,7 @@ def explain(request: Row) -> Iterator[Row]:
 def _few_words(agent: Agent, state: State, values: dict[int, float]) -> dict[int, str]:
     """What the values mean, where that is short enough for a board."""
     words = {action: agent.in_words(state, value) for action, value in values.items()}
-    return {action: text for action, text in words.items() if len(text) <= 10}
+    return {action: text for action, text in words.items() if len(text) <= 12}
 
 
 def _finite(value: float) -> float:
