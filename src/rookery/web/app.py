@@ -143,11 +143,14 @@ class Site:
         self.streams: Counter[str] = Counter()
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
-        self.films: dict[str, list[str]] = {}
+        self.films: dict[str, asyncio.Task[list[str]]] = {}
+        self.filming = asyncio.Semaphore(1)
         self.pick_nothing: set[tuple[str, str]] = set()
         """Games with their exact agents that take any start, so that they need not be asked."""
 
     async def close(self) -> None:
+        for film in self.films.values():
+            film.cancel()
         await self.runs.close()
         await self.thinkers.close()
         await self.helpers.close()
@@ -281,11 +284,17 @@ class Site:
     async def film(self, request: Request) -> Response:
         """Pictures of a game that is being played, for a list of games."""
         name = request.path_params["name"]
-        if name not in self.films:
-            game = plays.rules(name, None)
-            asked = {"task": "film", "game": name, "variant": game.play_variant}
-            self.films[name] = (await self.thinkers.one(asked, 30, _asker(request)))["frames"]
-        return JSONResponse({"frames": self.films[name]})
+        game = plays.rules(name, None)
+        if name not in self.films or (self.films[name].done() and self.films[name].exception()):
+            self.films[name] = asyncio.create_task(self._make_film(game))
+        return JSONResponse({"frames": await asyncio.shield(self.films[name])})
+
+    async def _make_film(self, game: Game) -> list[str]:
+        """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
+        async with self.filming:
+            asked = {"task": "film", "game": game.name, "variant": game.play_variant}
+            frames: list[str] = (await self.thinkers.one(asked, 30))["frames"]
+            return frames
 
     async def goto(self, request: Request) -> Response:
         """Show another moment of the game."""
@@ -404,9 +413,10 @@ class Site:
         stage = fields.number("stage", 1, 3)
         play = self.play(request)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
-        if "puzzle" in play.about:
-            play.about["hints"] = play.about.get("hints", 0) + 1
-            self.store.save(play)
+        now = self.store.load(play.id)  # a move may have been made meanwhile
+        if now and "puzzle" in now.about:
+            now.about["hints"] = now.about.get("hints", 0) + 1
+            self.store.save(now)
         shown = min(stage, len(told["hints"]))
         return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
 
