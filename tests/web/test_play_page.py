@@ -330,6 +330,22 @@ def test_arrow_keys_and_swipes_play_2048(open_page: OpenPage, server: Server) ->
     drag(page, middle(page, 5), middle(page, 13))
     page.mouse.up()
     playwright.expect(page.locator(".history [aria-current]")).to_have_text("down")
+    body = {"game": "2048", "players": ["person"], "position": "2,4,2,./4,2,4,./2,4,2,./4,2,4,."}
+    page, view = open_play(open_page, server, body)
+    assert [row["name"] for row in view["legal"]] == ["right"]
+    page.keyboard.press("ArrowRight")
+    expect_played(page, 1)
+    while page.locator(".board .touch").count() == 4:  # until some direction is blocked
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowDown")
+    before = page.locator(".history button").count()
+    view = server.call(f"/plays/{view['id']}")
+    blocked = next(
+        name for name in ("left", "right", "up", "down") if name not in [row["name"] for row in view["legal"]]
+    )
+    page.keyboard.press(f"Arrow{blocked.title()}")
+    page.wait_for_timeout(200)
+    assert page.locator(".history button:not(.later)").count() == before
 
 
 def test_a_small_board_is_zoomed(open_page: OpenPage, server: Server) -> None:
