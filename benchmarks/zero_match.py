@@ -1,4 +1,4 @@
-"""Games of an agent trained by `zero` against another agent, side by side, so that the net sees all of them in one batch.
+"""Games of an agent trained by `zero` against another agent, side by side: the net sees all of them in one batch.
 
     python -m benchmarks.zero_match checkers runs/zero ladder:depth=3 --games 200 --simulations 200
 

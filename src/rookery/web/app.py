@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 from rookery import registry
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import plays, reports
+from rookery.web import plays, reports, review
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import BODY_SECONDS, LOOPBACK, Guard, TooLarge, TooSlow, cookies
 from rookery.web.plays import Replay
@@ -143,8 +143,14 @@ class Site:
         self.streams: Counter[str] = Counter()
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
+        self.films: dict[str, asyncio.Task[list[str]]] = {}
+        self.filming = asyncio.Semaphore(1)
+        self.pick_nothing: set[tuple[str, str]] = set()
+        """Games with their exact agents that take any start, so that they need not be asked."""
 
     async def close(self) -> None:
+        for film in self.films.values():
+            film.cancel()
         await self.runs.close()
         await self.thinkers.close()
         await self.helpers.close()
@@ -164,7 +170,7 @@ class Site:
     async def games(self, request: Request) -> Response:
         runs = self.runs.found()
         games = plays.describe_games(lambda game: self.runs.trained(game, runs))
-        return JSONResponse({"games": games, "today": _today(), "daily": plays.daily_game()})
+        return JSONResponse({"games": games, "today": review.today(), "daily": plays.daily_game()})
 
     async def recent(self, request: Request) -> Response:
         rows = []
@@ -179,11 +185,12 @@ class Site:
         fields = await Fields.of(request)
         players = fields.texts("players", 2)
         now = await self._begin(request, fields, players)
-        plays.check_players(players, now.game, now.state, self.runs.trained(now.game))
+        trained = self.runs.trained(now.game)
+        plays.check_players(players, now.game, now.state, trained)
         visitor = _visitor(request) or secrets.token_urlsafe(18)
         now.play.owner = visitor
         self.store.add(now.play)
-        response = JSONResponse(self.view(now), 201)
+        response = JSONResponse(now.view(trained), 201)
         response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
         return response
 
@@ -196,7 +203,8 @@ class Site:
         if "puzzle" in fields:
             level = fields.text("puzzle")
             if level == "daily":
-                level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
+                about["day"] = fields.text("day") if "day" in fields else review.today()
+                level, seed = review.daily(game, about["day"])
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
             made = await self.helpers.one(asked, 30, _asker(request))
@@ -209,13 +217,23 @@ class Site:
         return plays.new_play(game, variant, players, start, actions, seed, about)
 
     async def _usual_start(self, game: Game, variant: str | None, seed: int, asker: str) -> str:
-        """A start for a person, picked by the agent that knows the exact values where there is one."""
+        """A start for a person, picked by the agent that knows the exact values where there is one that does so."""
         exact = plays.exact_agent(game)
-        if exact is None:
+        if exact is None or (game.name, exact) in self.pick_nothing:
             start = await asyncio.to_thread(Agent().practice_start, game, random.Random(seed))
             return str(start)
         asked = {"task": "start", "agent": exact, "game": game.name, "variant": variant, "seed": seed}
-        return str((await self.helpers.one(asked, 30, asker))["start"])
+        told = await self.helpers.one(asked, 30, asker)
+        if not told["picked"]:
+            self.pick_nothing.add((game.name, exact))
+        return str(told["start"])
+
+    async def warm(self) -> None:
+        """Get ready, so that the first visitors wait no longer than others."""
+        await asyncio.gather(self.helpers.warm(), self.thinkers.warm())
+        for name, game in registry.GAMES.items():
+            with contextlib.suppress(ValueError, TooLong):  # who asks for it is told
+                await self._usual_start(plays.rules(name, game.play_variant), game.play_variant, 0, "")
 
     def _rules(self, fields: Fields) -> tuple[Game, str | None]:
         name = fields.text("game")
@@ -239,9 +257,44 @@ class Site:
         player = now.state.player()
         if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
+        if now.resigned() is not None:
+            raise Refused(409, "the game is over")
         now.act(fields.number("action", 0, 2**31 - 1))
+        review.note_end(now, self.store)
         self.store.save(play)
         return JSONResponse(self.view(now))
+
+    async def resign(self, request: Request) -> Response:
+        now = Replay(self.play(request))
+        now.resign()
+        self.store.save(now.play)
+        return JSONResponse(self.view(now))
+
+    async def review(self, request: Request) -> Response:
+        """What every move of a game was worth, move by move, and the worst ones."""
+        now = Replay(self.play(request))
+        if not now.named:
+            raise Refused(409, "nothing was played yet")
+        return self.stream(request, review.review_request(now), lambda row: {"event": "review"} | row)
+
+    async def puzzles(self, request: Request) -> Response:
+        """The archive of the daily puzzles, and how many were solved in a row."""
+        return JSONResponse(review.archive(self.store, _visitor(request)))
+
+    async def film(self, request: Request) -> Response:
+        """Pictures of a game that is being played, for a list of games."""
+        name = request.path_params["name"]
+        game = plays.rules(name, None)
+        if name not in self.films or (self.films[name].done() and self.films[name].exception()):
+            self.films[name] = asyncio.create_task(self._make_film(game))
+        return JSONResponse({"frames": await asyncio.shield(self.films[name])})
+
+    async def _make_film(self, game: Game) -> list[str]:
+        """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
+        async with self.filming:
+            asked = {"task": "film", "game": game.name, "variant": game.play_variant}
+            frames: list[str] = (await self.thinkers.one(asked, 30))["frames"]
+            return frames
 
     async def goto(self, request: Request) -> Response:
         """Show another moment of the game."""
@@ -292,6 +345,7 @@ class Site:
             return JSONResponse(shown)
         agents = plays.offered_agents(state, self.runs.trained(state.game))
         shown |= {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents}
+        shown["opponents"] = plays.opponents(state)
         return JSONResponse(shown)
 
     def _check_ply(self, play: Play, fields: Fields) -> None:
@@ -316,7 +370,7 @@ class Site:
         """The agent whose turn it is thinks and plays."""
         play = self.play(request)
         now = Replay(play)
-        if now.state.player() < 0:
+        if now.result() is not None:
             raise Refused(409, "the game is over")
         agent = play.players[now.state.player()]
         if agent == plays.PERSON:
@@ -359,6 +413,10 @@ class Site:
         stage = fields.number("stage", 1, 3)
         play = self.play(request)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
+        now = self.store.load(play.id)  # a move may have been made meanwhile
+        if now and "puzzle" in now.about:
+            now.about["hints"] = now.about.get("hints", 0) + 1
+            self.store.save(now)
         shown = min(stage, len(told["hints"]))
         return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
 
@@ -474,18 +532,6 @@ def _asker(request: Request) -> str:
     return _visitor(request) or (request.client.host if request.client else "")
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _daily_level(game: Game) -> str:
-    """Easy on Monday, hard on Sunday."""
-    levels = game.puzzle_levels
-    if not levels:
-        raise ValueError(f"{game.title} has no puzzles made by level")
-    return levels[datetime.now(UTC).weekday() * len(levels) // 7]
-
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -532,8 +578,7 @@ def create_app(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await site.helpers.warm()
-        await site.thinkers.warm()
+        await site.warm()
         yield
         await site.close()
 
@@ -543,6 +588,8 @@ def create_app(settings: Settings) -> Starlette:
     routes = [
         Route("/", _page),
         api("/games", site.games),
+        api("/games/{name}/film", site.film),
+        api("/puzzles", site.puzzles),
         api("/plays", site.recent),
         api("/plays", site.create, "POST"),
         api("/plays/{id}", site.show),
@@ -554,6 +601,8 @@ def create_app(settings: Settings) -> Starlette:
         api("/plays/{id}/think", site.think, "POST"),
         api("/plays/{id}/hint", site.hint, "POST"),
         api("/plays/{id}/judge", site.judge, "POST"),
+        api("/plays/{id}/resign", site.resign, "POST"),
+        api("/plays/{id}/review", site.review, "POST"),
         api("/plays/{id}/record", site.record),
         api("/preview", site.preview, "POST"),
         api("/runs", site.list_runs),

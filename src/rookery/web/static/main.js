@@ -4,12 +4,14 @@ import { home } from "./home.js";
 import { h, toast } from "./dom.js";
 import { setUp } from "./setup.js";
 import { playPage } from "./play.js";
+import { puzzlesPage } from "./puzzles.js";
 import { reportsPage, runPage, runsPage } from "./runs.js";
 
 const PAGES = [
   [/^\/$/, "home", home],
   [/^\/new\/([^/]+)$/, "home", setUp],
   [/^\/play\/([\w-]+)$/, "home", playPage],
+  [/^\/puzzles$/, "home", puzzlesPage],
   [/^\/runs$/, "runs", runsPage],
   [/^\/runs\/([\w-]+)$/, "runs", runPage],
   [/^\/reports$/, "reports", reportsPage],
