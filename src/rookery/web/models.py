@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.json_schema import models_json_schema
 
 Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 """A line of text."""
@@ -265,12 +266,13 @@ class Thought(Model):
 def stream(event: type[Model]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The description of a stream of server-sent events in an OpenAPI document, and the schemas that it refers to.
     Every stream has the events `waiting` and `failed` as well."""
-    kinds: TypeAdapter[Any] = TypeAdapter(event | Waiting | Failed)
-    schema = kinds.json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
-    schemas = schema.pop("$defs")
-    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+    names, found = models_json_schema(
+        [(event, "serialization"), (Waiting, "serialization"), (Failed, "serialization")],
+        ref_template="#/components/schemas/{model}",
+    )
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"anyOf": list(names.values())}}
     item = {"type": "object", "required": ["data"], "properties": {"data": data}}
-    return {"text/event-stream": {"itemSchema": item}}, schemas
+    return {"text/event-stream": {"itemSchema": item}}, found["$defs"]
 
 
 class Record(Model):
