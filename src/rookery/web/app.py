@@ -41,6 +41,8 @@ from rookery.web.store import Play, Store
 
 VERSION = "1.0.0"
 """The version of the API: the first number grows when what worked before may fail, the second with additions."""
+EXPERIMENT_SECONDS = 10.0
+"""The longest that an experiment of a page about a paper may take."""
 STATIC = Path(__file__).parent / "static"
 VISITOR = "rookery_visitor"
 """The cookie that tells browsers apart: each has a list of games of its own. Whoever knows the address of a game can
@@ -94,6 +96,7 @@ class Site:
         self.streams: Counter[str] = Counter()
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
+        self.lessons: OrderedDict[str, Row] = OrderedDict()
 
     async def close(self) -> None:
         await self.runs.close()
@@ -339,6 +342,37 @@ class Site:
         self.runs.resume(run_id)
         return {"resumed": True}
 
+    # Pages about papers
+
+    async def list_lessons(self) -> Row:
+        """The pages about papers."""
+        return await self._lesson({"task": "lessons"}, "")
+
+    async def show_lesson(self, request: Request, lesson: str) -> Row:
+        """A page about a paper: its story, what was found, and experiments with their settings. The first of them
+        remakes the key figure."""
+        return await self._lesson({"task": "lesson", "lesson": await self._known(lesson)}, _asker(request))
+
+    async def experiment(self, request: Request, lesson: str, experiment: str, body: models.Trial) -> Row:
+        """Run an experiment, which takes seconds; what was run before is remembered."""
+        asked = {"task": "experiment", "lesson": await self._known(lesson), "experiment": experiment}
+        return await self._lesson(asked | {"settings": body.settings}, _asker(request))
+
+    async def _known(self, lesson: str) -> str:
+        if lesson not in (row["name"] for row in (await self.list_lessons())["lessons"]):
+            raise Refused(404, "there is no page about such a paper")
+        return lesson
+
+    async def _lesson(self, asked: Row, asker: str) -> Row:
+        """The answer of a worker, remembered."""
+        key = json.dumps(asked, sort_keys=True)
+        if key not in self.lessons:
+            self.lessons[key] = await self.thinkers.one(asked, EXPERIMENT_SECONDS, asker)
+            while len(self.lessons) > 100:
+                self.lessons.popitem(last=False)
+        self.lessons.move_to_end(key)
+        return self.lessons[key]
+
     async def list_reports(self) -> Row:
         """The reports that `rookery reproduce` wrote."""
         return {"reports": reports.found(self.settings.reports)}
@@ -526,6 +560,9 @@ def create_app(settings: Settings) -> FastAPI:
     api("/runs/{run_id}", site.show_run, "GET", models.RunDetails)
     api("/runs/{run_id}/stop", site.stop_run, "POST", models.Stopping)
     api("/runs/{run_id}/resume", site.resume_run, "POST", models.Resumed)
+    api("/learn", site.list_lessons, "GET", models.Lessons)
+    api("/learn/{lesson}", site.show_lesson, "GET", models.Lesson)
+    api("/learn/{lesson}/{experiment}", site.experiment, "POST", models.Outcome)
     api("/reports", site.list_reports, "GET", models.Reports)
     api("/address", site.address, "GET", models.Address)
     app.add_route("/", _page)

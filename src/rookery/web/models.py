@@ -103,6 +103,12 @@ class NewRun(Model):
     seed: Seed = 0
 
 
+class Trial(Model):
+    """The settings of an experiment by name; those left out have their defaults."""
+
+    settings: dict[Line, bool | int | float | Line] = {}
+
+
 # Answers
 
 
@@ -378,6 +384,96 @@ class Stopping(Model):
 
 class Resumed(Model):
     resumed: bool
+
+
+class LessonCard(Model):
+    """A page about a paper, for a list."""
+
+    name: str
+    title: str
+    paper: str
+    summary: str
+
+
+class Lessons(Model):
+    """The pages about papers."""
+
+    lessons: list[LessonCard]
+
+
+class ExperimentSetting(Model):
+    """A setting of an experiment: a bounded number, a choice, a switch, a position to set up, or a cell to pick."""
+
+    name: str
+    about: str
+    choices: list[str]
+    kind: Literal["choice", "whole", "number", "switch", "text"]
+    default: bool | int | float | str
+    low: Number | None = None
+    high: Number | None = None
+    step: Number | None = None
+    log: bool = False
+    board: str | None = Field(None, description="The variant of the position, or nothing.")
+    picked: bool = False
+
+
+class Experiment(Model):
+    """An experiment of a page."""
+
+    name: str
+    title: str
+    about: str
+    settings: list[ExperimentSetting]
+
+
+class Finding(Model):
+    """What the paper claimed, what was found, and the verdict."""
+
+    claimed: str
+    found: str
+    verdict: str
+
+
+class Lesson(LessonCard):
+    """A page about a paper; the first experiment remakes its key figure."""
+
+    paper_title: str
+    story: list[str]
+    experiments: list[Experiment]
+    findings: list[Finding]
+    command: str
+
+
+class Chart(Model):
+    """Lines and points by name."""
+
+    x: str
+    y: str
+    lines: dict[str, list[list[Number]]]
+    points: dict[str, list[list[Number]]]
+    log_x: bool
+    log_y: bool
+
+
+class Panel(Model):
+    """A part of an outcome: a drawing, or one per step, or a chart."""
+
+    title: str
+    svgs: list[str]
+    notes: list[str]
+    chart: Chart | None
+    wide: bool
+
+
+class Outcome(Model):
+    """What an experiment found."""
+
+    text: str
+    panels: list[Panel]
+    steps: int
+    step_name: str
+    columns: list[str]
+    rows: list[list[str]]
 
 
 class Report(Model):

@@ -2,6 +2,7 @@
 
 import { home } from "./home.js";
 import { h, toast } from "./dom.js";
+import { learnPage, lessonPage } from "./learn.js";
 import { setUp } from "./setup.js";
 import { playPage } from "./play.js";
 import { reportsPage, runPage, runsPage } from "./runs.js";
@@ -10,6 +11,8 @@ const PAGES = [
   [/^\/$/, "home", home],
   [/^\/new\/([^/]+)$/, "home", setUp],
   [/^\/play\/([\w-]+)$/, "home", playPage],
+  [/^\/learn$/, "learn", learnPage],
+  [/^\/learn\/([\w-]+)$/, "learn", lessonPage],
   [/^\/runs$/, "runs", runsPage],
   [/^\/runs\/([\w-]+)$/, "runs", runPage],
   [/^\/reports$/, "reports", reportsPage],
