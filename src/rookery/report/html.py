@@ -16,7 +16,7 @@ _STYLE = """
     --exact: #8cc4e8; --good: #8fce96; --part: #e0b95a; --bad: #f0957f; }
 }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: var(--paper);
+body { margin: 0 auto; max-width: 76rem; padding: 1.2rem 1rem 4rem; color: var(--ink); background: var(--paper);
   font: 16px/1.5 ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
 h2 { font-size: 1.2rem; line-height: 1.3; margin: 1.6rem 0 .5rem; } h3 { font-size: 1rem; margin: 0; }
@@ -33,8 +33,11 @@ table.wide { font-size: .88rem; }
 .holds { color: var(--good); } .holds::before { content: "✓ "; }
 .in-part { color: var(--part); } .in-part::before { content: "≈ "; }
 .fails { color: var(--bad); } .fails::before { content: "✗ "; }
+h1 + p { margin: 0 0 .6rem; } table.claims { font-size: .84rem; line-height: 1.35; }
+.claims th, .claims td { padding-block: .22rem; }
+.claims th:first-child { width: 20%; } .claims th:nth-child(2) { width: 26%; } .claims th:last-child { width: 23%; }
 .claims cite { font-style: normal; font-weight: 600; display: block; }
-.claims small { color: var(--soft); display: block; }
+.claims small { color: var(--soft); display: block; font-weight: 400; line-height: 1.35; }
 nav ol { margin: 0; padding-left: 1.4rem; columns: 20rem; }
 details { border-top: 1px solid var(--line); }
 details.study { margin: .8rem 0; padding: 0 1rem; border: 1px solid var(--line); border-radius: 10px;
@@ -47,7 +50,7 @@ summary:focus-visible, a:focus-visible { outline: 3px solid var(--exact); outlin
 figure { margin: 0; } figure.wide { grid-column: 1 / -1; max-width: 54rem; }
 figure svg { width: 100%; height: auto; border-radius: 8px; } figure.wide svg { width: auto; max-width: 100%; }
 code { font-size: .9em; overflow-wrap: anywhere; }
-@media (max-width: 44rem) {
+@media screen and (max-width: 44rem) {
   body { padding: 1rem .8rem 3rem; } details.study { padding: 0 .7rem; }
   figure.wide { overflow-x: auto; } figure.wide svg { max-width: none; min-width: 34rem; }
   table.wide, table.wide tbody { display: block; }
@@ -70,8 +73,8 @@ code { font-size: .9em; overflow-wrap: anywhere; }
   summary, h2, h3, thead { break-after: avoid; } figure, tr { break-inside: avoid; }
   .scroll { overflow: visible; } table { font-size: 8pt; } table.wide { font-size: 7pt; }
   th, td { padding: .15rem .4rem .15rem 0; overflow-wrap: anywhere; }
-  p.note { font-size: 8pt; } figure.wide { max-width: 15cm; }
-  .boards { grid-template-columns: repeat(3, 1fr); }
+  p.note { font-size: 7.5pt; } p.conclusion { font-size: 10pt; } figcaption { font-size: 8pt; }
+  .boards { grid-template-columns: repeat(4, 1fr); gap: .6rem; } figure.wide { max-width: 12.5cm; }
 }
 """
 

@@ -68,18 +68,17 @@ class Claim:
     why: str
     """The verdict in one sentence."""
 
-    def html(self, citation: str) -> str:
-        """A row of the report's first table."""
-        exact = html.marked(self.exact)
+    def html(self, paper: str = "") -> str:
+        """A row of the report's first table; `paper` is the cell before it, if it has one."""
         verdict = f"<span class='verdict {self.verdict.replace(' ', '-')}'>{self.verdict}</span>"
         cells = {
-            "paper": f"<cite>{escape(citation)}</cite>",
             "its claim": escape(self.claim),
             "ours": html.marked(self.ours),
-            "exact answer": exact,
+            "exact answer": html.marked(self.exact),
             "verdict": f"<div>{verdict}<small>{html.code(self.why)}</small></div>",
         }
-        return "<tr>" + "".join(f"<td data-label='{name}'>{cell}</td>" for name, cell in cells.items()) + "</tr>"
+        row = "".join(f"<td data-label='{name}'>{cell}</td>" for name, cell in cells.items())
+        return f"<tr>{paper}{row}</tr>"
 
 
 CLAIM_COLUMNS = ("paper", "its claim", "ours", "exact answer", "verdict")
@@ -101,8 +100,8 @@ class Result:
     """What was found, in a few sentences."""
     claims: Sequence[Claim] = ()
     """The paper's claims for the first page of the report."""
-    citation: str = ""
-    """The paper's authors and year."""
+    citation: tuple[str, str] = ("", "")
+    """The paper's authors with its year, and its title."""
     paper: str = ""
     """HTML that says, item by item, how the study differs from its paper."""
 
@@ -126,6 +125,13 @@ class Result:
         tables = "".join(table.html(opened=number == 0) for number, table in enumerate(self.tables))
         footer = f"<p class='note'>Seed {self.seed}, {self.seconds:.1f} s.</p>"
         return f"{failure}{conclusion}{tables}{boards}{self.paper}{footer}"
+
+    def claims_html(self) -> str:
+        """The rows of the report's first table, below each other beside the name of the paper."""
+        authors, title = map(escape, self.citation)
+        name = f"<cite><a href='#{escape(self.name)}'>{authors}</a></cite><small>{title}</small>"
+        paper = f"<td rowspan='{len(self.claims)}' data-label='paper'>{name}</td>"
+        return "".join(claim.html("" if number else paper) for number, claim in enumerate(self.claims))
 
     def html(self) -> str:
         return f"<section id='{escape(self.name)}'><h2>{escape(self.title)}</h2>{self.body()}</section>"

@@ -57,7 +57,7 @@ def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
 
 def _claims(results: Sequence[Result]) -> str:
     """The first screen: what the papers claim, and what became of it."""
-    rows = "".join(claim.html(result.citation) for result in results for claim in result.claims)
+    rows = "".join(result.claims_html() for result in results)
     if not rows:
         return ""
     head = "".join(f"<th scope='col'>{name}</th>" for name in CLAIM_COLUMNS)

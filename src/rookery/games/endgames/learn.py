@@ -52,7 +52,7 @@ def _curve(percentages: np.ndarray) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Spread:
-    position: str = board("8/8/8/8/5k2/8/8/K2Q4 w - - 0 1", "KQK")
+    position: str = board("8/8/8/4k3/8/2K5/8/3Q4 w - - 0 1", "KQK")
     """White's men: king and queen, or king and rook."""
     square: int = picked(-1, -1, 63)
     """The black king's square: click it on the board; -1 is where it stands in the position."""

@@ -70,14 +70,14 @@ def trees(settings: Trees) -> Outcome:
     if state.pieces < 2:
         raise ValueError("a puzzle needs two pieces at least")
     found = {name: searched(state, name, MOST_DRAWN) for name in ("backtracking", settings.ranking)}
+    plain, ranked = found["backtracking"], found[settings.ranking]
     panels = []
     for name, result in found.items():
         whole = result.states <= MOST_DRAWN
         title = f"{result.states - 1:,} captures tried" + ("" if whole else f", the first {MOST_DRAWN - 1} drawn")
         svg = search_tree_svg(state, result.tree, whole and result.moves is not None, title)
         heading = "Backtracking in the paper's order" if name == "backtracking" else f"Captures ranked by {name}"
-        panels.append(Panel(heading, [svg], wide=True))
-    plain, ranked = found["backtracking"], found[settings.ranking]
+        panels.append(Panel(heading, [svg], wide=max(plain.states, ranked.states) > 14))
     if plain.moves is None:
         text = f"There is no solution: both searches enter all {plain.states:,} positions."
         if not plain.finished:

@@ -71,7 +71,7 @@ def sweeps(settings: Sweeps) -> Outcome:
     top = max(float(values[-1][boards.open].max()), 1e-9)
     maps = [_map(boards, value, top, settings.board) for value in values]
     mine = [float(value[settings.board]) for value in values]
-    shown = _board_svg(game, settings.board)
+    shown = _board_svg(settings.board)
     chart = Chart("sweep", "value of the chosen board", {"value": [(i + 1, value) for i, value in enumerate(mine)]})
     change = [float(np.abs(b - a)[boards.open].max()) for a, b in zip([0 * values[0], *values], values, strict=False)]
     policy = made[-2][1][:, int(np.searchsorted(boards.open, settings.board))]
@@ -118,9 +118,12 @@ def _shade(share: float) -> str:
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in zip(low, high, strict=True))
 
 
-def _board_svg(game: TenTen, number: int) -> str:
-    rows = ["".join("#" if number >> (r * SIDE + c) & 1 else "." for c in range(SIDE)) for r in range(SIDE)]
-    return game.parse_state("/".join(rows)).svg()
+def _board_svg(number: int) -> str:
+    canvas = draw.Canvas(SIDE + 0.4, SIDE + 0.4, "The chosen board")
+    for cell in range(SIDE * SIDE):
+        fill = _shade(0.8) if number >> cell & 1 else draw.LIGHT
+        canvas.rect(0.24 + cell % SIDE, 0.24 + cell // SIDE, 0.92, 0.92, fill, extra='rx="0.12"')
+    return canvas.render()
 
 
 @dataclass(frozen=True)

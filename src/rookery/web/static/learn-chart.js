@@ -2,9 +2,8 @@
 
 import { h, s, short } from "./dom.js";
 
-const WIDTH = 640;
 const HEIGHT = 320;
-const [LEFT, RIGHT, TOP, BOTTOM] = [58, 14, 12, 44];
+const [LEFT, RIGHT, TOP, BOTTOM] = [58, 26, 12, 44];
 
 /** Round numbers between two ends; powers of ten on a logarithmic scale. */
 function ticks(low, high, log) {
@@ -32,7 +31,8 @@ function scale(values, log, from, to) {
 const compact = (value) => (Math.abs(value) >= 10000 ? Intl.NumberFormat("en", { notation: "compact" }).format(value) : short(value));
 
 /** A figure; `share` of every line is drawn, from its beginning. */
-export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY }, share = 1) {
+export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY }, share = 1, wide = true) {
+  const WIDTH = wide ? 640 : 440;
   const every = [...Object.values(curves), ...Object.values(points)].flat();
   if (!every.length) return h("p", { class: "soft" }, "Nothing to draw yet.");
   const across = scale(every.map((point) => point[0]), logX, LEFT, WIDTH - RIGHT);
@@ -50,7 +50,7 @@ export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY },
     const shown = points.slice(0, Math.max(1, Math.ceil(share * points.length)));
     const drawn = s("polyline", { points: shown.map(([px, py]) => `${across.place(px).toFixed(1)},${up.place(py).toFixed(1)}`).join(" "), class: `lesson-line line-${i % 6}` });
     svg.append(drawn);
-    if (points.length <= 12) for (const [px, py] of shown) svg.append(s("circle", { cx: across.place(px), cy: up.place(py), r: 3.5, class: `lesson-dot line-${i % 6}` }));
+    if (points.length > 2 && points.length <= 12) for (const [px, py] of shown) svg.append(s("circle", { cx: across.place(px), cy: up.place(py), r: 3.5, class: `lesson-dot line-${i % 6}` }));
     legend.push(h("li", {}, s("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, s("line", { x1: 0, x2: 26, y1: 4, y2: 4, class: `lesson-line line-${i % 6}` })), name));
     said.push(`${name}: ${short(shown.at(-1)[1])}`);
   });

@@ -226,10 +226,16 @@ class Experiment {
   }
 }
 
+/** A drawing with cells of a readable size, and not larger. */
+function sized(svg) {
+  svg.style.maxWidth = `${46 * svg.viewBox.baseVal.width}px`;
+  return svg;
+}
+
 /** A drawing that may change with the step, or a chart that grows. */
 class Panel {
   constructor({ title, svgs, notes, chart, wide }, steps) {
-    Object.assign(this, { svgs, notes, chart, steps, title });
+    Object.assign(this, { svgs, notes, chart, steps, title, wide });
     this.drawn = new Map();
     this.place = h("div", { class: "lesson-drawing" });
     this.note = h("figcaption", {});
@@ -237,10 +243,10 @@ class Panel {
   }
 
   go(step) {
-    if (this.chart) this.place.replaceChildren(lines(this.chart, (step + 1) / this.steps));
+    if (this.chart) this.place.replaceChildren(lines(this.chart, (step + 1) / this.steps, this.wide));
     else if (this.svgs.length) {
       const at = Math.min(step, this.svgs.length - 1);
-      if (!this.drawn.has(at)) this.drawn.set(at, drawing(this.svgs[at], this.title));
+      if (!this.drawn.has(at)) this.drawn.set(at, sized(drawing(this.svgs[at], this.title)));
       const svg = this.drawn.get(at);
       for (const part of svg.querySelectorAll("[data-step]")) part.classList.toggle("lesson-later", Number(part.dataset.step) > step);
       if (this.place.firstChild !== svg) this.place.replaceChildren(svg);
