@@ -88,6 +88,10 @@ def test_every_answer_is_as_documented(site: Site) -> None:
             requests.post(f"{site.url}/api/plays/{site.play}/goto", json={"ply": 0}, timeout=30)
             seats = {"players": ["best" if case.path.endswith("reply") else "person"]}
             requests.post(f"{site.url}/api/plays/{site.play}/players", json=seats, timeout=30)
+        if "lesson" in (case.path_parameters or {}):
+            case.path_parameters |= {"lesson": "checkers"}
+            case.path_parameters |= {"experiment": "votes"} if "experiment" in case.path_parameters else {}
+            real["settings"] = {"games": 10}
         if isinstance(case.body, dict):
             case.body |= {name: value for name, value in real.items() if name in case.body}
         check(case)

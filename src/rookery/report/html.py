@@ -96,7 +96,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f"<th scope='col'>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row, columns))}</tr>" for row in rows)
     wide = " class='wide'" if len(columns) > WIDE else ""
-    return f"<div class='scroll'><table{wide}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    inner = f"<table{wide}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div class='scroll' tabindex='0'>{inner}</div>"
 
 
 def code(text: str) -> str:

@@ -25,7 +25,7 @@ from rookery.studies.lesson import Chart, Experiment, Finding, Lesson, Outcome, 
 GAME = SolitaireChess()
 MOST_DRAWN = 60
 """Positions of a tree that are drawn."""
-MOST_STATES = 1_000_000
+MOST_STATES = 50_000
 
 
 @cache

@@ -2,7 +2,6 @@
 
 import { h, s, short } from "./dom.js";
 
-const HEIGHT = 320;
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 26, 12, 44];
 
 /** Round numbers between two ends; powers of ten on a logarithmic scale. */
@@ -32,7 +31,7 @@ const compact = (value) => (Math.abs(value) >= 10000 ? Intl.NumberFormat("en", {
 
 /** A figure; `share` of every line is drawn, from its beginning. */
 export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY }, share = 1, wide = true) {
-  const WIDTH = wide ? 640 : 440;
+  const [WIDTH, HEIGHT] = window.innerWidth < 600 ? [380, 270] : wide ? [640, 320] : [440, 300]; // text keeps its size
   const every = [...Object.values(curves), ...Object.values(points)].flat();
   if (!every.length) return h("p", { class: "soft" }, "Nothing to draw yet.");
   const across = scale(every.map((point) => point[0]), logX, LEFT, WIDTH - RIGHT);

@@ -65,7 +65,7 @@ class Experiment {
     this.status = h("p", { class: "lesson-result", role: "status" }, "…");
     this.controls = h("div", { class: "lesson-steps", hidden: true });
     this.panels = h("div", { class: "lesson-panels" });
-    this.table = h("div", { class: "scroll" });
+    this.table = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": `${title}, table`, hidden: true });
     const form = h("form", { class: "lesson-form", onsubmit: (event) => { event.preventDefault(); this.run(); } },
       h("div", { class: "lesson-fields" }, rest.map((setting) => this.field(setting))),
       boards.map((setting) => this.boardField(setting)));
@@ -177,6 +177,7 @@ class Experiment {
     }
     this.table.replaceChildren(rows.length ? h("table", { class: "lesson-table" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))) : "");
+    this.table.hidden = !rows.length;
     this.controls.hidden = steps < 2;
     if (!same || this.step >= steps) this.step = 0;
     if (steps > 1) this.stepControls(stepName);
@@ -237,7 +238,7 @@ class Panel {
   constructor({ title, svgs, notes, chart, wide }, steps) {
     Object.assign(this, { svgs, notes, chart, steps, title, wide });
     this.drawn = new Map();
-    this.place = h("div", { class: "lesson-drawing" });
+    this.place = h("div", { class: "lesson-drawing", tabindex: wide && !chart ? 0 : null, role: "group", "aria-label": title });
     this.note = h("figcaption", {});
     this.element = h("figure", { class: wide ? "lesson-panel wide" : "lesson-panel" }, h("h3", {}, title), this.place, this.note);
   }
