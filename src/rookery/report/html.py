@@ -107,7 +107,7 @@ def code(text: str) -> str:
 
 def figure(svg: str, caption: str, wide: bool = False) -> str:
     """A drawing with a caption; boards stand side by side, wide ones alone."""
-    kind = " class='wide'" if wide else ""
+    kind = " class='wide' tabindex='0'" if wide else ""  # a narrow screen scrolls it
     return f"<figure{kind}>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rookery._native import Control
-from rookery.games.morpion.learning_study import MODELS, PAPER_BEST
+from rookery.games.morpion import MODELS
+from rookery.games.morpion.learning_study import PAPER_BEST
 from rookery.games.morpion.paper import PAPER
 from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion, MorpionState
 from rookery.games.morpion.search import CampaignSettings, search_once, shipped
