@@ -22,6 +22,7 @@
 #include "core/many_games.hpp"
 #include "core/state.hpp"
 #include "core/vector_games.hpp"
+#include "learn/examples.hpp"
 #include "search/mcts.hpp"
 #include "search/minimax.hpp"
 #include "search/perft.hpp"
@@ -266,6 +267,34 @@ void bind_many_games(nb::class_<Handle<S>>& cls) {
         "apply", [](Games& self, ActionArray actions) { self.games.apply({actions.data(), actions.size()}); },
         "actions"_a, "One action for each live game.");
     games.def_prop_ro("histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
+    games.def_prop_ro(
+        "returns",
+        [](const Games& self) {
+            std::vector<double> first;
+            for (const S& state : self.games.states()) {
+                first.push_back(state.player() == kTerminal ? Returns(state.returns())[0] : 0.0);
+            }
+            return first;
+        },
+        "What the first player has earned in each game; 0 in those that are not over.");
+    cls.def(
+        "examples",
+        [](const Handle<S>& self, ActionArray moves, Column<std::int64_t> starts, Column<std::int32_t> game,
+           Column<std::int32_t> played, bool any_order, std::uint64_t seed, int threads) {
+            Examples examples;
+            {
+                nb::gil_scoped_release release;
+                const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
+                examples = make_examples<S>(self.state, span(moves), span(starts), span(game), span(played), any_order,
+                                            seed, threads);
+            }
+            const std::size_t size = examples.wanted.size();
+            return std::tuple_cat(to_python(std::move(examples.input), self.state.rules().observation_shape()),
+                                  std::make_tuple(to_numpy(std::move(examples.wanted), {size})));
+        },
+        "moves"_a, "starts"_a, "game"_a, "played"_a, "any_order"_a, "seed"_a, "threads"_a,
+        "Positions on the way from here to known games: planes, offsets, legal actions and which of them the game continues "
+        "with. With `any_order` the moves that are made come in a random order.");
 }
 
 // PUCT on many games at once; the net is the caller's.
@@ -314,10 +343,11 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
         "left when every root has that number of simulations or its game is over.");
     forest.def(
         "expand",
-        [](Forest& self, Floats priors, Floats values) {
-            self.forest.expand({priors.data(), priors.size()}, {values.data(), values.size()});
+        [](Forest& self, Floats priors, Floats values, int threads) {
+            nb::gil_scoped_release release;
+            self.forest.expand({priors.data(), priors.size()}, {values.data(), values.size()}, threads);
         },
-        "priors"_a, "values"_a, "What the net says of the last leaves: values for the player to move, -1 to 1.");
+        "priors"_a, "values"_a, "threads"_a = 1, "What the net says of the last leaves: values for the player to move, -1 to 1.");
     forest.def(
         "moves",
         [](const Forest& self, std::int64_t tree) {

@@ -17,22 +17,27 @@ struct NetInput {
 
 inline std::size_t volume(const Shape& shape) { return static_cast<std::size_t>(shape[0]) * shape[1] * shape[2]; }
 
-// `get(i)` is the state of position i, 0 <= i < count. Threads share the planes; the lists are made by one.
+// `get(i)` is the state of position i, 0 <= i < count.
 template <GameState S, class Get>
 NetInput net_input(const typename S::Rules& rules, std::int64_t count, int threads, Get&& get) {
     const std::size_t size = volume(rules.observation_shape());
     NetInput input;
     input.planes.resize(static_cast<std::size_t>(count) * size);
+    input.offsets.resize(static_cast<std::size_t>(count) + 1);
     constexpr std::int64_t kBlock = 64;
-    parallel_blocks((count + kBlock - 1) / kBlock, threads, [&](std::int64_t block) {
+    const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+    std::vector<ActionList> actions(static_cast<std::size_t>(blocks));
+    parallel_blocks(blocks, threads, [&](std::int64_t block) {
         for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
             get(i).observe(input.planes.data() + static_cast<std::size_t>(i) * size);
+            get(i).legal_actions(actions[block]);
+            input.offsets[i + 1] = static_cast<std::int64_t>(actions[block].size());  // within the block
         }
     });
-    input.offsets.push_back(0);
-    for (std::int64_t i = 0; i < count; ++i) {
-        get(i).legal_actions(input.actions);
-        input.offsets.push_back(static_cast<std::int64_t>(input.actions.size()));
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const auto before = static_cast<std::int64_t>(input.actions.size());
+        for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) input.offsets[i + 1] += before;
+        input.actions.insert(input.actions.end(), actions[block].begin(), actions[block].end());
     }
     return input;
 }

@@ -96,11 +96,13 @@ public:
     }
 
     // The same, from a policy that knows something already: the logarithm of the weight of each action. The lists are
-    // short: what they leave out keeps the weight `other`.
+    // short: what they leave out keeps the weight `other`. Of actions with one code the greatest weight counts.
     Playout run(std::span<const Action> actions, std::span<const float> log_weights, float other) {
         Policy policy(num_codes<S>(start_.rules()), clamp(std::exp(other)));
+        for (const Action action : actions) policy[code_of(start_, action)] = 0;
         for (std::size_t i = 0; i < actions.size(); ++i) {
-            policy[code_of(start_, actions[i])] = clamp(std::exp(log_weights[i]));
+            float& weight = policy[code_of(start_, actions[i])];
+            weight = std::max(weight, clamp(std::exp(log_weights[i])));
         }
         return search(settings_.level, policy);
     }

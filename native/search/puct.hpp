@@ -347,19 +347,22 @@ public:
     }
 
     // A probability for every action of the last leaves, and a value for every leaf.
-    void expand(std::span<const float> priors, std::span<const float> values) {
+    void expand(std::span<const float> priors, std::span<const float> values, int threads = 1) {
         if (priors.size() != actions_.size() || values.size() + 1 != offsets_.size()) {
             throw std::invalid_argument("expected a probability for every action and a value for every leaf");
         }
-        std::size_t leaf = 0;
-        for (auto& tree : trees_) {
-            for (std::size_t i = 0; i < tree.waiting(); ++i, ++leaf) {
+        std::vector<std::size_t> first(trees_.size());  // the first leaf of each tree
+        for (std::size_t i = 1; i < trees_.size(); ++i) first[i] = first[i - 1] + trees_[i - 1].waiting();
+        parallel_blocks(static_cast<std::int64_t>(trees_.size()), threads, [&](std::int64_t number) {
+            Puct<S>& tree = trees_[number];
+            for (std::size_t i = 0; i < tree.waiting(); ++i) {
+                const std::size_t leaf = first[number] + i;
                 const auto begin = static_cast<std::size_t>(offsets_[leaf]);
                 const auto size = static_cast<std::size_t>(offsets_[leaf + 1]) - begin;
                 tree.expand(i, {actions_.data() + begin, size}, priors.subspan(begin, size), values[leaf]);
             }
             tree.done_expanding();
-        }
+        });
         offsets_.assign(1, 0);
         actions_.clear();
     }

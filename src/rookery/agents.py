@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, Literal
 
 from rookery.game import Game, Overlay, State
+from rookery.game import Level as Level
 
 
 @dataclass(frozen=True)

@@ -277,6 +277,19 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
+class Level:
+    """An opponent of a stated strength."""
+
+    name: str
+    agent: str
+    """The agent, in the grammar of agent names."""
+    elo: int | None = None
+    """Its measured rating, on a scale of the game's own; None if it was not measured."""
+    about: str = ""
+    """The level in one line."""
+
+
+@dataclass(frozen=True)
 class RandomGames:
     """What happened in a batch of uniformly random games."""
 
@@ -338,6 +351,9 @@ class Game:
     """The game in one sentence."""
     usual_start: ClassVar[str] = "the usual start"
     """What a person plays from if nothing is chosen, in words."""
+    any_order: ClassVar[bool] = False
+    """For one player: the moves of a finished game may be made in every order in which they are legal, with the same
+    result."""
     draws_last_move: ClassVar[bool] = False
     """Whether the drawing of a position marks the last move by itself."""
     history_matters: ClassVar[bool] = False
@@ -428,6 +444,16 @@ class Game:
         """
         return ()
 
+    def action_symmetries(self) -> Sequence[Sequence[int]]:
+        """What every action becomes under each symmetry of the game, for methods that learn from whole games."""
+        return [symmetry.actions for symmetry in self.symmetries()]
+
+    def action_places(self) -> Sequence[int] | None:
+        """For games whose actions lie on the cells of the observation's planes: the place of every action among planes
+        of scores over the board, `plane * cells + cell`. None where a net's policy need not be a board.
+        """
+        return None
+
     def array_rules(self) -> Any | None:
         """The rules on arrays of positions, as `rookery.exact.layers` has them, to solve large games; or None."""
         return None
@@ -435,6 +461,10 @@ class Game:
     def puzzle(self, level: str, seed: int) -> Puzzle:
         """A puzzle of one of the `puzzle_levels`."""
         raise ValueError(f"{self.title} has no puzzles made by level")
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents for people, from the weakest to the strongest; none by default."""
+        return ()
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as people write it down. `actions` are all that were applied, chance outcomes too. `date`, such

@@ -132,11 +132,13 @@ def _installed() -> None:
 
 
 def _known(game: Game) -> dict[str, Method]:
-    """Every method that may fit a game. A game's own method takes the place of a generic one of the same name."""
+    """Every method that may fit a game. A game's own method takes the place of a generic one of the same name, for the
+    variants that it fits."""
     _installed()
     package = type(game).__module__.rpartition(".")[0]
     own = _shipped(package) if package.startswith(f"{games.__name__}.") else {}
     generic = _shipped("rookery.search") | _shipped("rookery.learn") | _shipped("rookery.exact")
+    own = {name: method for name, method in own.items() if name not in generic or method.misfit(game) is None}
     return generic | _METHODS.get(None, {}) | own | _METHODS.get(game.name, {})
 
 

@@ -249,3 +249,91 @@ def test_tic_tac_toe_is_never_lost(tmp_path: Path) -> None:
             mine = state.player() == game % 2
             state = after(state, search.choose(state, rng) if mine else rng.choice(state.legal_actions()))
         assert state.returns()[game % 2] >= 0
+
+
+NESTED = {"games": 6, "searches": 4, "level": 2, "search_iterations": 4, "ranked": 12, "channels": 4, "blocks": 1}
+
+
+def test_nested_searches_resume_and_write_the_best_game_down(tmp_path: Path) -> None:
+    game = rookery.load("morpion", "4D", board=15)
+    settings = {**NESTED, "batch": 8, "reuse": 0.2, "seed": 4}
+    whole = train(game, "zero", out=tmp_path / "whole", **settings, iterations=3)
+    train(game, "zero", out=tmp_path / "parts", **settings, iterations=1)
+    parts = train(game, "zero", out=tmp_path / "parts", **settings, iterations=3, resume=True)
+    drop = {"share_learning", "minutes", "progress"}
+    for one, other in zip(whole.metrics, parts.metrics, strict=True):
+        assert {k: v for k, v in one.items() if k not in drop} == {k: v for k, v in other.items() if k not in drop}
+    best = [row["best_return"] for row in whole.metrics]
+    assert best == sorted(best)
+    assert best[-1] >= max(row["found_mean"] for row in whole.metrics)
+    start, actions = game.parse_record((tmp_path / "whole" / "best.psol").read_text())
+    state = game.parse_state(start)
+    for action in actions:
+        state.apply(action)
+    assert state.player() == TERMINAL
+    assert state.returns() == [best[-1]]
+    assert parts.agent(simulations=4).choose(game.initial_state()) in game.initial_state().legal_actions()
+
+
+def test_nested_searches_learn_the_moves_of_the_best_games() -> None:
+    """In a game whose order counts, the policy comes to play a game that is known to be the best."""
+    game = rookery.load("solitaire-chess")
+    state = game.parse_state("R.../.B../..N./P...")
+    solution = next(line for line in _lines(state) if len(line) == 3)
+    other = next(line for line in _lines(state) if line[0] != solution[0])
+    settings = zero.Settings(**NESTED | {"channels": 16}, batch=16, learning_rate=5e-3)
+    trainer = zero.NestedTrainer(game, settings, 0)
+    trainer.start = native(state)
+    trainer.ranking.add([solution, other], [3.0, 1.0])
+    trainer._learn_ranked(0, 60)
+    trainer.player.load_state_dict(trainer.net.state_dict())
+    trainer.player.eval()
+    played = zero.nested.play(trainer._thinking(), trainer.start, np.zeros(2, np.float32), 1, 1)
+    assert played.games == [list(solution), list(solution)]
+    assert played.scores.tolist() == [trainer_score(state, solution)] * 2
+
+
+def trainer_score(state: Any, line: tuple[int, ...]) -> float:
+    state = state.clone()
+    for action in line:
+        state.apply(action)
+    return float(state.returns()[0])
+
+
+def _lines(state: Any) -> list[tuple[int, ...]]:
+    """Every line of play to the end."""
+    if state.player() == TERMINAL:
+        return [()]
+    return [(action, *line) for action in state.legal_actions() for line in _lines(after(state, action))]
+
+
+def test_nested_searches_are_for_one_player_without_chance() -> None:
+    for name in ("checkers", "2048"):
+        with pytest.raises(ValueError, match="nested searches need a game of one player without chance"):
+            zero.NestedTrainer(rookery.load(name), zero.Settings(**NESTED), 0)
+
+
+def test_actions_lie_in_planes_where_the_game_says_so() -> None:
+    game = rookery.load("morpion", "5D", board=16)
+    net = zero.Net(game, zero.Settings(**NESTED)).eval()
+    with torch.no_grad():
+        net.policy[0].weight.zero_()  # type: ignore[index]
+        net.policy[0].bias.copy_(torch.arange(20.0))  # type: ignore[index]
+        scores, _ = net(torch.zeros(1, 9, 16, 16))
+    for action in (0, 1, 4, 5, 1402, game.num_actions - 1):
+        move = game.move(action)  # type: ignore[attr-defined]
+        assert scores[0, action] == 5 * move.direction + move.position
+
+
+def test_searches_that_take_turns_find_what_they_find_alone() -> None:
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL), 1)
+    net, start = nets.folded(trainer.net), native(GAME.initial_state())
+
+    def games(seed: int) -> Any:
+        return zero.play(GAME, start, trainer.settings, 3, 0.0, seed, threads=seed % 2 + 1)
+
+    alone = [zero.together(net, games(seed))[0] for seed in (1, 2, 3)]
+    for one, other in zip(alone, zero.together(net, *map(games, (1, 2, 3))), strict=True):
+        assert np.array_equal(one.positions.planes, other.positions.planes)
+        assert np.array_equal(one.positions.shares, other.positions.shares)
+        assert np.array_equal(one.returns, other.returns)

@@ -2,13 +2,9 @@
 
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
-#include "games/morpion/examples.hpp"
 #include "games/morpion/repair.hpp"
 
 namespace rookery {
-
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 ROOKERY_BIND(morpion, 0) {
     auto [rules, state] = bind_game<morpion::State>(m);
@@ -35,6 +31,7 @@ ROOKERY_BIND(morpion, 0) {
     state.def_prop_ro(
         "moves", [](const H& self) { return ActionList(self.state.moves().begin(), self.state.moves().end()); },
         "The actions played, in order.");
+    rules.def_prop_ro("centred", &Rules::centred, "Whether the cross lies in the centre of the board.");
     rules.def(
         "transform",
         [](const Rules& self, Action action, int symmetry) {
@@ -43,23 +40,6 @@ ROOKERY_BIND(morpion, 0) {
             return self.transform(action, symmetry);
         },
         "action"_a, "symmetry"_a, "The action under a symmetry of the cross.");
-    m.def(
-        "examples",
-        [](const Rules& rules, ActionArray moves, Array<std::int64_t> starts, Array<std::int32_t> game,
-           Array<std::int32_t> played, Array<std::uint8_t> symmetry, std::uint64_t seed, int threads) {
-            morpion::Examples examples;
-            {
-                nb::gil_scoped_release release;
-                const auto span = [](const auto& array) { return std::span(array.data(), array.size()); };
-                examples = morpion::make_examples(rules, span(moves), span(starts), span(game), span(played),
-                                                  span(symmetry), seed, threads);
-            }
-            const std::size_t size = examples.wanted.size();
-            return std::tuple_cat(to_python(std::move(examples.input), rules.observation_shape()),
-                                  std::make_tuple(to_numpy(std::move(examples.wanted), {size})));
-        },
-        "rules"_a, "moves"_a, "starts"_a, "game"_a, "played"_a, "symmetry"_a, "seed"_a, "threads"_a,
-        "Positions on the way to known games: planes, offsets, legal actions and which of them the game goes on with.");
     bind_search_runs(
         state, "repair",
         +[](const morpion::State& start, const RunContext& run, const std::int64_t& trials,

@@ -159,8 +159,9 @@ public:
     }
 
     // The action under a symmetry of the cross, 0 .. 7: bit 0 mirrors columns, bit 1 rows, then bit 2 swaps them.
+    bool centred() const { return (side_ - (3 * length_ - 5)) % 2 == 0; }
     Action transform(Action action, int symmetry) const {
-        if (side_ % 2) throw std::invalid_argument("only a board with an even side has the symmetries of the cross");
+        if (!centred()) throw std::invalid_argument("only a board with the cross in its centre has the symmetries of it");
         const Move given = move(action);
         const auto turned = [&](Cell cell) -> Cell {
             if (symmetry & 1) cell.x = side_ - 1 - cell.x;

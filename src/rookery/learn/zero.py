@@ -9,12 +9,13 @@ the search thought. The net that plays follows the one that learns, an iteration
 
 A game for one player has a score and no opponent to beat, so its reward is ranked (Laterre and others, 2018; Wang and
 others, 2020): +1 for a game above a high quantile of the last scores, -1 below it. At chance nodes a search draws the
-outcome.
+outcome. Where only the best game counts, nested searches can take the place of PUCT (`searches`, `learn/nested.py`).
 
-The games of an iteration are played in groups, by as many processes as there are cores, or by other machines. All
-random numbers of a group follow from the seed, the iteration and its number, so that the result does not depend on who
-plays, and a run that was stopped goes on from its checkpoint and ends with the same net, on the same machine. Read from
-top to bottom: settings, the net, searching, playing, actors, learning, training, the agent.
+The games of an iteration are played in groups, by as many processes as there are cores, or by other machines; on a GPU
+by one process that searches on all cores while the net thinks about another group. All random numbers of a group follow
+from the seed, the iteration and its number, so that the result does not depend on who plays, and a run that was stopped
+goes on from its checkpoint and ends with the same net, on the same machine. Read from top to bottom: settings, the net,
+searching, playing, actors, learning, training, nested searches, the agent.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ import copy
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -34,9 +36,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rookery import _native
 from rookery.agents import Agent, Explanation
+from rookery.files import write_text
 from rookery.game import Game, State, native
-from rookery.learn import nets
+from rookery.learn import nested, nets
 from rookery.method import check_at_least, check_shares
 from rookery.progress import cores
 from rookery.run import Hire, Row, Run, Workers, as_json, duration, settings_from
@@ -92,8 +96,18 @@ class Settings:
     """Games for one player: place of the threshold of the ranked reward among the last scores, from 0 to 1."""
     ranked: int = 256
     """Games for one player: how many of the last scores are ranked."""
+    searches: int = 0
+    """Games for one player, without chance: nested searches per iteration, seeded by the best games that the net plays,
+    in place of PUCT; 0 for none."""
+    level: int = 3
+    """Level of the nested searches."""
+    search_iterations: int = 50
+    """Calls that each level of a nested search makes of the one below."""
+    trust: float = 5.0
+    """How much of the net's log-probabilities goes, at most, into the weights a nested search starts from."""
     actors: int = duration(0)
-    """Processes that play; 0 means one per core as soon as an iteration takes longer than some seconds."""
+    """Processes that play; 0 means one per core as soon as an iteration takes longer than some seconds, and on a GPU
+    one process with a thread per core."""
     device: str = duration("cpu")
     """Where the net is: "cpu", "cuda" and what else PyTorch knows."""
     iterations: int = duration(30)
@@ -104,7 +118,8 @@ class Settings:
     def __post_init__(self) -> None:
         check_at_least(self, 1, "channels", "blocks", "games", "group", "simulations", "walks", "window")
         check_at_least(self, 1, "batch", "ranked")
-        check_at_least(self, 0, "drawn_moves", "reuse", "actors", "iterations", "minutes")
+        check_at_least(self, 0, "drawn_moves", "reuse", "searches", "trust", "actors", "iterations", "minutes")
+        check_at_least(self, 1, "level", "search_iterations")
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
         check_shares(self, "noise", "ratio", "own_value", "inertia")
@@ -132,8 +147,14 @@ class Net(nn.Module):
         self.norm = nn.BatchNorm2d(channels)
         self.blocks = nn.ModuleList(nets.ResidualBlock(channels) for _ in range(settings.blocks))
         # If actions are planes over the board, the policy is; else every action looks at the whole board.
-        if game.num_actions % cells == 0 and game.num_actions > 8 * cells:
-            self.policy: nn.Module = nn.Sequential(nn.Conv2d(channels, game.num_actions // cells, 1), nn.Flatten())
+        places = game.action_places()
+        self.places: Tensor | None
+        self.register_buffer("places", None if places is None else torch.tensor(places), persistent=False)
+        if places is not None:
+            planes = max(places) // cells + 1
+            self.policy: nn.Module = nn.Sequential(nn.Conv2d(channels, planes, 1), nn.Flatten())
+        elif game.num_actions % cells == 0 and game.num_actions > 8 * cells:
+            self.policy = nn.Sequential(nn.Conv2d(channels, game.num_actions // cells, 1), nn.Flatten())
         else:
             self.policy = nn.Sequential(
                 nn.Conv2d(channels, 8, 1), nn.ReLU(), nn.Flatten(), nn.Linear(8 * cells, game.num_actions)
@@ -147,7 +168,8 @@ class Net(nn.Module):
         x = functional.relu(self.norm(self.start(planes.view(-1, *self.shape))))
         for block in self.blocks:
             x = block(x)
-        return self.policy(x), torch.tanh(self.value(x)).squeeze(1)
+        scores = self.policy(x)
+        return scores if self.places is None else scores[:, self.places], torch.tanh(self.value(x)).squeeze(1)
 
 
 def planes_of(game: Game) -> tuple[int, int, int]:
@@ -195,25 +217,61 @@ class Positions:
         return dict(vars(self))
 
 
-def evaluate(net: Net, planes: Array, offsets: Array, actions: Array) -> tuple[Array, Array]:
-    """The net's probabilities of legal actions, one after the other, and its values of the positions."""
-    device = next(net.parameters()).device
+Question = tuple[Array, Array, Array]
+"""Planes of positions, offsets of their legal actions, actions."""
+Answer = tuple[Array, Array]
+"""A probability for every legal action, and a value for every position."""
+
+
+def ask(net: Net, planes: Array, offsets: Array, actions: Array) -> Callable[[], Answer]:
+    """Show positions to the net; the function returned waits for its answer. A GPU works on it meanwhile."""
+    weights = next(net.parameters())
+    device, gpu = weights.device, weights.is_cuda
     rows, legal = nets.padded(offsets, actions)
-    half = device.type == "cuda"
-    with torch.inference_mode(), torch.autocast(device.type, torch.float16, enabled=half):
-        scores, values = net(torch.from_numpy(planes).to(device))
-        mask = torch.from_numpy(legal).to(device)
-        mine = scores.float().gather(1, torch.from_numpy(rows).to(device)).masked_fill(~mask, -torch.inf)
-        chances = mine.softmax(1).cpu().numpy()
-    return np.ascontiguousarray(chances[legal]), values.float().cpu().numpy()
+
+    def sent(array: Array) -> Tensor:
+        tensor = torch.from_numpy(array)
+        return tensor.pin_memory().to(device, non_blocking=True) if gpu else tensor
+
+    with torch.inference_mode():
+        scores, values = net(sent(planes).to(weights.dtype))
+        chances = scores.float().gather(1, sent(rows)).masked_fill(~sent(legal), -torch.inf).softmax(1)
+        answer = [chances, values.float()]
+        if not gpu:
+            return lambda: (np.ascontiguousarray(answer[0].numpy()[legal]), answer[1].numpy())
+        back = [torch.empty(t.shape, pin_memory=True).copy_(t, non_blocking=True) for t in answer]
+        done = torch.cuda.Event()
+        done.record()
+
+    def wait() -> Answer:
+        done.synchronize()
+        return np.ascontiguousarray(back[0].numpy()[legal]), back[1].numpy().copy()
+
+    return wait
 
 
-def grow(net: Net, trees: Any, simulations: int, walks: int) -> None:
+def together(net: Net, *searches: Generator[Question, Answer, Any]) -> list[Any]:
+    """Run searches that yield questions to the net and take its answers; returns their results. One thinks on the
+    processor while the net has the questions of another."""
+    results: list[Any] = [None] * len(searches)
+    waiting: list[tuple[int, Callable[[], Answer] | None]] = [(number, None) for number in range(len(searches))]
+    while waiting:
+        number, answer = waiting.pop(0)
+        try:
+            question = next(searches[number]) if answer is None else searches[number].send(answer())
+        except StopIteration as end:
+            results[number] = end.value
+        else:
+            waiting.append((number, ask(net, *question)))
+    return results
+
+
+def grow(trees: Any, simulations: int, walks: int, threads: int = 1) -> Generator[Question, Answer, None]:
     """Search until every root that is not over or proven has the given number of simulations."""
     while True:
-        planes, offsets, actions = trees.find_leaves(simulations, walks, 1)
-        if len(planes):
-            trees.expand(*evaluate(net, planes, offsets, actions))
+        question = trees.find_leaves(simulations, walks, threads)
+        if len(question[0]):
+            trees.expand(*(yield question), threads)
             continue
         trees.expand(np.empty(0, np.float32), np.empty(0, np.float32))
         if trees.searched(simulations):
@@ -248,8 +306,10 @@ class Played:
         )
 
 
-def play(net: Net, game: Game, start: Any, settings: Settings, games: int, threshold: float, seed: int) -> Played:
-    """Games that the net plays with searches, side by side. `start` is the initial position as a native state."""
+def play(
+    game: Game, start: Any, settings: Settings, games: int, threshold: float, seed: int, threads: int = 1
+) -> Generator[Question, Answer, Played]:
+    """Games that a net plays with searches, side by side. `start` is the initial position as a native state."""
     rng = np.random.default_rng(seed)
     trees = start.Puct(
         start, games, settings.exploration, threshold, noise=settings.noise, noise_alpha=settings.noise_alpha,
@@ -261,8 +321,8 @@ def play(net: Net, game: Game, start: Any, settings: Settings, games: int, thres
     parts: list[Positions] = []
     owners, movers, plies = [], [], 0
     while not all(trees.over(i) for i in range(len(trees))):
-        grow(net, trees, settings.simulations, settings.walks)
-        numbers, players, planes, offsets, actions, visits, values = trees.roots(1)
+        yield from grow(trees, settings.simulations, settings.walks, threads)
+        numbers, players, planes, offsets, actions, visits, values = trees.roots(threads)
         counts = np.diff(offsets)
         totals = np.add.reduceat(visits, offsets[:-1])
         shares = (visits / np.repeat(totals, counts)).astype(np.float32)
@@ -292,14 +352,28 @@ def _small(planes: Array) -> Array:
 class Actor:
     """Plays with the weights it is given."""
 
-    def __init__(self, game: Game, settings: Settings) -> None:
-        self.game, self.settings = game, settings
-        self.net = Net(game, settings).to(settings.device).eval()
-        self.start = native(game.initial_state())
+    def __init__(self, game: Game, settings: Settings, threads: int = 1) -> None:
+        state: Any = game.initial_state()
+        self.game, self.settings, self.start = game, settings, native(state)
+        self.threads = threads if self.start is state else 1  # threads would wait for each other in Python
+        self.device = torch.device(settings.device)
+        self.net = Net(game, settings).to(self.device).eval()
 
-    def play(self, weights: Mapping[str, Array], games: int, threshold: float, seed: int) -> Played:
+    def play(self, weights: Mapping[str, Array], threshold: float, groups: Sequence[tuple[int, int]]) -> Played:
+        """Groups of games, each with its size and its seed."""
         self.net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-        return play(nets.folded(self.net), self.game, self.start, self.settings, games, threshold, seed)
+        net = nets.folded(self.net)
+        gpu = self.device.type == "cuda"
+        if gpu:
+            net = net.half().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        at_once = 2 if gpu else 1
+        played: list[Played] = []
+        for first in range(0, len(groups), at_once):
+            played += together(net, *(
+                play(self.game, self.start, self.settings, games, threshold, seed, self.threads)
+                for games, seed in groups[first : first + at_once]
+            ))  # fmt: skip
+        return Played.joined(played)
 
 
 _actor: tuple[tuple[Game, Settings], Actor] | None = None
@@ -307,13 +381,13 @@ _actor: tuple[tuple[Game, Settings], Actor] | None = None
 
 
 def act(
-    told: tuple[Game, Settings], number: int, weights: Mapping[str, Array], games: int, threshold: float, seed: int
+    told: tuple[Game, Settings], number: int, weights: Mapping[str, Array], threshold: float, group: tuple[int, int]
 ) -> tuple[int, Played]:
     """A task of a worker: a group of games, with its number."""
     global _actor
     if _actor is None or _actor[0] is not told:
         _actor = told, Actor(*told)
-    return number, _actor[1].play(weights, games, threshold, seed)
+    return number, _actor[1].play(weights, threshold, [group])
 
 
 class Actors:
@@ -326,7 +400,8 @@ class Actors:
         self.game, self.settings, self._hire = game, settings, hire
         self._here: Actor | None = None
         self._workers: Workers | None = None
-        self._asked: list[dict[str, Any]] = []
+        self._asked: tuple[Mapping[str, Array], float, list[tuple[int, int]]] | None = None
+        self._one_process = torch.device(settings.device).type == "cuda"
         if settings.actors > 1:
             self._open()
 
@@ -342,23 +417,23 @@ class Actors:
         if rest := self.settings.games - sum(sizes):
             sizes.append(rest)
         seeds = np.random.default_rng(seed).integers(2**62, size=len(sizes))
-        self._asked = [
-            {"weights": weights, "games": games, "threshold": threshold, "seed": int(number)}
-            for games, number in zip(sizes, seeds, strict=True)
-        ]
+        groups = list(zip(sizes, seeds.tolist(), strict=True))
+        self._asked = weights, threshold, groups
         if self._workers is not None:
-            for number, group in enumerate(self._asked):
-                self._workers.put(f"{seed}/{number}", f"{__name__}:act", {"number": number, **group})
+            for number, group in enumerate(groups):
+                task = {"number": number, "weights": weights, "threshold": threshold, "group": group}
+                self._workers.put(f"{seed}/{number}", f"{__name__}:act", task)
 
     def end(self) -> Played:
         """The games that were asked for."""
+        assert self._asked is not None
         if self._workers is not None:
-            found: dict[int, Played] = dict(self._workers.get() for _ in self._asked)
+            found: dict[int, Played] = dict(self._workers.get() for _ in self._asked[2])
             return Played.joined([found[number] for number in sorted(found)])
         begin = time.perf_counter()
-        self._here = self._here or Actor(self.game, self.settings)
-        played = Played.joined([self._here.play(**group) for group in self._asked])
-        if time.perf_counter() - begin > self.patience:
+        self._here = self._here or Actor(self.game, self.settings, cores() if self._one_process else 1)
+        played = self._here.play(*self._asked)
+        if time.perf_counter() - begin > self.patience and not self._one_process:
             self._open()
         return played
 
@@ -474,10 +549,17 @@ class Trainer:
         symmetries = self.game.symmetries() if s.symmetries else ()
         steps = max(1, round(s.reuse * self.new / s.batch))
         losses = learn(self.net, self.optimizer, self.data, symmetries, s, steps, seed)
+        self._follow()
+        return losses, time.perf_counter() - begin
+
+    def _follow(self) -> None:
+        """Let the net that plays follow the one that learns."""
         for mine, learned in zip(self.player.state_dict().values(), self.net.state_dict().values(), strict=True):
             if mine.is_floating_point():
-                mine.lerp_(learned, 1 - s.inertia)
-        return losses, time.perf_counter() - begin
+                mine.lerp_(learned, 1 - self.settings.inertia)
+
+    def save_best(self, folder: Path) -> None:
+        """Write down the best game, where it is known."""
 
     def _rank(self, played: Played) -> None:
         """Games above the threshold are won, games below it lost, games on it either."""
@@ -510,12 +592,12 @@ class Trainer:
 
 def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     """Iterate until the iterations or the minutes are over."""
-    trainer = Trainer(game, settings, run.seed, run.hire)
+    trainer = (NestedTrainer if settings.searches else Trainer)(game, settings, run.seed, run.hire)
     if (saved := run.restore()) is not None:
         trainer.restore(saved)
     before = run.rows[-1]["minutes"] if run.rows else 0.0
     begin = time.monotonic()
-    progress, threads = 0.0, torch.get_num_threads()
+    progress, rest, threads = 0.0, 0.0, torch.get_num_threads()
     torch.set_num_threads(1)  # the other cores play
     try:
         while progress < 1:
@@ -524,15 +606,133 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
             done = trainer.iterations / settings.iterations if settings.iterations else 0.0
             progress = max(done, row["minutes"] / settings.minutes if settings.minutes else 0.0)
             row["progress"] = min(1.0, progress)
-            run.save(row, trainer.arrays())
-            nets.save_net(
-                run.folder / MODEL, trainer.player, run.kind, settings=json.dumps(as_json(settings)),
-                threshold=repr(trainer.threshold),
-            )  # fmt: skip
+            saving = time.monotonic()
+            if progress < 1 and saving < rest:
+                run.add(row)
+                run.write_metrics()
+            else:
+                run.save(row, trainer.arrays())
+                nets.save_net(
+                    run.folder / MODEL, trainer.player, run.kind, settings=json.dumps(as_json(settings)),
+                    threshold=repr(trainer.threshold),
+                )  # fmt: skip
+                trainer.save_best(run.folder)
+                now = time.monotonic()
+                rest = now + 20 * (now - saving)  # a large checkpoint is written less often
             yield row
     finally:
         trainer.actors.close()
         torch.set_num_threads(threads)
+
+
+class NestedTrainer(Trainer):
+    """The nets, and the different games they learn from: those the net played and those that searches found."""
+
+    def __init__(self, game: Game, settings: Settings, seed: int, hire: Hire | None = None) -> None:
+        if game.players != 1 or game.has_chance():
+            raise ValueError(f"nested searches need a game of one player without chance, and {game.title} is none")
+        super().__init__(game, settings, seed, hire)
+        self.ranking = nested.Ranking(game, settings.ranked, settings.symmetries)
+        self.start = native(game.initial_state())
+        self.best: tuple[list[int], float] = [], -np.inf
+
+    @property
+    def threshold(self) -> float:
+        return self.ranking.threshold(self.settings.ratio) if self.ranking.games else 0.0
+
+    def iterate(self) -> Row:
+        """The net plays; then it learns from the ranked games, while searches start from the best it played."""
+        s, begin = self.settings, time.perf_counter()
+        seeds = [int(n) for n in np.random.default_rng((self.seed, self.iterations)).integers(2**62, size=3)]
+        heat = np.random.default_rng(seeds[0]).uniform(0.1, 1, s.games).astype(np.float32)
+        played = nested.play(self._thinking(), self.start, heat, seeds[0], 0)
+        new = self.ranking.add(played.games, played.scores.tolist())
+        control = _native.Control()
+        with ThreadPoolExecutor(1) as pool:
+            searching = pool.submit(
+                nested.search, self.start, played, s.searches, s.level, s.search_iterations, s.trust, -1.0, seeds[1],
+                max(1, cores() - 1), control,
+            )  # fmt: skip
+            try:
+                steps = max(1, round(s.reuse * (self.new or sum(map(len, played.games))) / s.batch))
+                losses, learning = self._learn_ranked(seeds[2], steps)
+                found = searching.result()
+            except BaseException:
+                control.stop()
+                raise
+        self.new = sum(map(len, played.games)) + sum(map(len, found.games))
+        new += self.ranking.add(found.games, found.scores.tolist())
+        for games, scores in ((played.games, played.scores), (found.games, found.scores)):
+            place = int(np.argmax(scores))
+            if scores[place] > self.best[1]:
+                self.best = games[place], float(scores[place])
+        self.iterations += 1
+        taken = time.perf_counter() - begin
+        return {
+            "iteration": self.iterations, "games": len(played.games), "new_games": new,
+            "mean_return": float(played.scores.mean()), "found_mean": float(found.scores.mean()),
+            "best_return": self.best[1], "threshold": self.threshold, "policy_loss": float(losses[0]),
+            "value_loss": float(losses[1]), "playouts": found.playouts, "share_learning": round(learning / taken, 3),
+        }  # fmt: skip
+
+    def _thinking(self) -> nested.Think:
+        net = nets.folded(self.player)
+        device = next(net.parameters()).device
+
+        def think(planes: Array, offsets: Array, actions: Array) -> tuple[Tensor, Tensor, Tensor]:
+            rows, legal = (torch.from_numpy(array).to(device) for array in nets.padded(offsets, actions))
+            scores, _ = net(torch.from_numpy(planes).to(device))
+            return scores.gather(1, rows).masked_fill(~legal, -torch.inf).log_softmax(1), rows, legal
+
+        return think
+
+    def _learn_ranked(self, seed: int, steps: int) -> tuple[Any, float]:
+        """Gradient steps: the policy learns the moves of games that are won, the value learns which are."""
+        s, begin = self.settings, time.perf_counter()
+        rng = np.random.default_rng(seed)
+        examples = nested.Examples(self.start, self.ranking, self.ranking.rewards(s.ratio, rng))
+        device = next(self.net.parameters()).device
+        self.net.train()
+        losses = np.zeros(2)
+        for _ in range(steps):
+            planes, offsets, actions, wanted, won = examples.draw(s.batch, rng, 1)
+            rows, legal = nets.padded(offsets, actions)
+            shares = np.zeros(legal.shape, np.float32)
+            shares[legal] = wanted
+            shares *= (won / np.maximum(shares.sum(1), 1))[:, np.newaxis]
+            scores, values = self.net(torch.from_numpy(planes).to(device))
+            tensors = (torch.from_numpy(array).to(device) for array in (rows, legal, shares, won))
+            row_actions, mask, goal, is_won = tensors
+            chances = scores.gather(1, row_actions).masked_fill(~mask, -1e9).log_softmax(1)
+            policy_loss = -(goal * chances).sum() / is_won.sum().clamp(min=1)
+            value_loss = functional.mse_loss(values, is_won.float() * 2 - 1)
+            self.optimizer.zero_grad()
+            (policy_loss + 0.5 * value_loss).backward()
+            self.optimizer.step()
+            losses += [float(policy_loss.detach()), float(value_loss.detach())]
+        self._follow()
+        return losses / steps, time.perf_counter() - begin
+
+    def save_best(self, folder: Path) -> None:
+        """Write the best game down."""
+        start = self.game.initial_state()
+        record = self.game.record(str(start), self.best[0], ["zero"])
+        write_text(folder / f"best.{record.extension}", record.text)
+
+    def arrays(self) -> dict[str, Array]:
+        games = self.ranking.moves
+        return nets.arrays(**self._parts()) | {
+            "games.moves": np.concatenate(games), "games.ends": np.cumsum([len(moves) for moves in games]),
+            "games.scores": self.ranking.scores, "best.moves": np.array(self.best[0], np.int32),
+            "best.score": np.array(self.best[1]), "iterations": np.array(self.iterations), "new": np.array(self.new),
+        }  # fmt: skip
+
+    def restore(self, saved: Mapping[str, Array]) -> None:
+        nets.restore(saved, **self._parts())
+        games = np.split(saved["games.moves"], saved["games.ends"][:-1])
+        self.ranking.add([moves.tolist() for moves in games], saved["games.scores"].tolist())
+        self.best = saved["best.moves"].tolist(), float(saved["best.score"])
+        self.iterations, self.new = int(saved["iterations"]), int(saved["new"])
 
 
 class ZeroAgent(Agent):
@@ -546,7 +746,7 @@ class ZeroAgent(Agent):
         """Action, visits, value and probability of every legal move."""
         start = native(state)
         trees = start.Puct(start, 1, self.exploration, self.threshold, prove=self.simulations > 1, seed=seed)
-        grow(self.net, trees, max(1, self.simulations), 1 if self.simulations < 200 else 4)
+        together(self.net, grow(trees, max(1, self.simulations), 1 if self.simulations < 200 else 4))
         found: list[tuple[int, int, float, float]] = trees.moves(0)
         return found
 

@@ -63,7 +63,9 @@ def test_games_with_trees_are_legal(model: Path) -> None:
 
 
 def test_refusals(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="zero does not fit morpion 5T: it plays 5D only"):
+    with pytest.raises(ValueError, match="r2 does not fit morpion 5T: it plays 5D only"):
+        load_agent("r2", Morpion(touching=True))
+    with pytest.raises(ValueError, match="zero is not trained yet"):  # the method for any game, not Morpion's own
         load_agent("zero", Morpion(touching=True))
     with pytest.raises(ValueError, match="there is no model in"):
         load_agent(f"zero:{tmp_path / 'none'}", Morpion())

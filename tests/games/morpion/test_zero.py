@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 
-from rookery import _native  # noqa: E402
 from rookery.games.morpion import zero  # noqa: E402
 from rookery.games.morpion.rules import Morpion  # noqa: E402
+from rookery.learn import nested  # noqa: E402
 from tests.commands import answer, check_refusal  # noqa: E402
 from tests.training import trained, training  # noqa: E402
 
@@ -64,7 +64,7 @@ def test_symmetries_turn_lines_and_dots() -> None:
                 assert set(GAME.line_cells(image)) == turned(action, symmetry)
                 state.apply(image)  # legal, so the new dot is the right one
             assert state.legal_actions() == []
-    with pytest.raises(ValueError, match="even side"):
+    with pytest.raises(ValueError, match="cross in its centre"):
         Morpion(board=17).rules.transform(0, 1)
 
 
@@ -74,14 +74,14 @@ def test_examples_lie_on_the_way_to_their_games() -> None:
     rng = np.random.default_rng(2)
     number = rng.integers(0, len(games), 60).astype(np.int32)
     played = np.array([rng.integers(0, len(games[g])) for g in number], np.int32)
-    symmetry = rng.integers(0, 8, 60).astype(np.uint8)
-    arguments = (GAME.rules, np.concatenate(games).astype(np.int32), starts, number, played, symmetry, 5)
-    planes, offsets, actions, wanted = _native.morpion.examples(*arguments, 1)
-    for again, here in zip(_native.morpion.examples(*arguments, 3), (planes, offsets, actions, wanted), strict=True):
+    start = GAME.initial_state()
+    arguments = (np.concatenate(games).astype(np.int32), starts, number, played, True, 5)
+    planes, offsets, actions, wanted = start.examples(*arguments, 1)
+    for again, here in zip(start.examples(*arguments, 3), (planes, offsets, actions, wanted), strict=True):
         np.testing.assert_array_equal(again, here)
     for i in range(60):
         dots = set(np.flatnonzero(planes[i, 0])) - set(GAME.cross)
-        moves = [GAME.rules.transform(action, int(symmetry[i])) for action in games[number[i]]]
+        moves = games[number[i]]
         made = [action for action in moves if GAME.line_cells(action)[action % 5] in dots]
         assert len(made) == len(dots) == played[i]
         state = GAME.initial_state()
@@ -94,19 +94,29 @@ def test_examples_lie_on_the_way_to_their_games() -> None:
         assert wanted[offsets[i] : offsets[i + 1]].tolist() == [action in left for action in legal]
     orders = {planes[i].tobytes() for i in range(60)}
     assert len(orders) > 40
+    # In their own order, the move to learn is the next one.
+    planes, offsets, actions, wanted = start.examples(*arguments[:4], False, 5, 1)
+    for i in range(60):
+        state = GAME.initial_state()
+        for action in games[number[i]][: played[i]]:
+            state.apply(action)
+        np.testing.assert_array_equal(planes[i], state.observation())
+        mine = slice(offsets[i], offsets[i + 1])
+        assert actions[mine][wanted[mine] > 0].tolist() == [games[number[i]][played[i]]]
 
 
 def test_examples_refuse_what_is_no_game() -> None:
     game = random_games(1)[0]
     moves = np.array(game, np.int32)
-    one, starts, none = np.zeros(1, np.int32), np.array([0, len(game)]), np.zeros(1, np.uint8)
+    one, starts, examples = np.zeros(1, np.int32), np.array([0, len(game)]), GAME.initial_state().examples
     with pytest.raises(ValueError, match="before the end"):
-        _native.morpion.examples(GAME.rules, moves, starts, one, one + len(game), none, 0, 1)
+        examples(moves, starts, one, one + len(game), True, 0, 1)
     with pytest.raises(ValueError, match="no game 1"):
-        _native.morpion.examples(GAME.rules, moves, starts, one + 1, one, none, 0, 1)
+        examples(moves, starts, one + 1, one, True, 0, 1)
     torn, starts = moves[1:].copy(), np.array([0, len(game) - 1])  # later moves need the first one's dot
-    with pytest.raises(ValueError, match="not a legal game"):
-        _native.morpion.examples(GAME.rules, torn, starts, one, one + len(game) - 2, none, 0, 1)
+    for any_order in (True, False):
+        with pytest.raises(ValueError, match="not a legal game"):
+            examples(torn, starts, one, one + len(game) - 2, any_order, 0, 1)
 
 
 def test_a_search_starts_from_the_weights_it_is_given() -> None:
@@ -146,7 +156,7 @@ def test_the_net_plays_legal_games_and_says_what_it_thinks_of_each_move() -> Non
         assert state.legal_actions() == []
         expected[number] = means
     chosen = np.array([3, 0])
-    actions, means_found, starts = played.priors(chosen)
+    actions, means_found, starts = played.priors(chosen, per=5)
     for i, number in enumerate(chosen):
         mine = slice(starts[i], starts[i + 1])
         assert set(actions[mine]) == set(expected[number])
@@ -181,10 +191,14 @@ def test_the_policy_numbers_its_planes_as_the_game_numbers_actions() -> None:
         assert scores[0, action] == 5 * move.direction + move.position
 
 
+def add(ranking: nested.Ranking, games: list[list[int]]) -> int:
+    return ranking.add(games, [len(game) for game in games])
+
+
 def test_ranking_counts_games_once_and_rewards_the_best() -> None:
     games = sorted(random_games(30, seed=9), key=len)
-    ranking = zero.Ranking(GAME, window=20)
-    assert ranking.add(games[:20]) == 20
+    ranking = nested.Ranking(GAME, 20)
+    assert add(ranking, games[:20]) == 20
     rng = np.random.default_rng(0)
     state, shuffled = GAME.initial_state(), list(games[5])
     while shuffled:
@@ -192,17 +206,17 @@ def test_ranking_counts_games_once_and_rewards_the_best() -> None:
         state.apply(action)
         shuffled.remove(action)
     twin = [GAME.rules.transform(action, 5) for action in state.moves]
-    assert ranking.add([twin]) == 0
+    assert add(ranking, [twin]) == 0
     scores = sorted(len(game) for game in games[:20])
     threshold = scores[15]
     assert ranking.threshold(0.75) == threshold
     z = np.array([ranking.rewards(0.75, np.random.default_rng(i)) for i in range(50)])
     for rewards, score in zip(z.T, ranking.scores, strict=True):
         assert set(rewards) == ({1} if score > threshold else {-1} if score < threshold else {1, -1})
-    assert ranking.add(games[20:]) == 10
+    assert add(ranking, games[20:]) == 10
     assert len(ranking.games) == 20
     # The ten oldest are gone; the twin, added late, is not.
-    kept = {tuple(game) for game in ranking.games.values()}
+    kept = {tuple(game) for game in ranking.moves}
     assert tuple(games[0]) not in kept
     assert {tuple(twin), tuple(games[25])} <= kept
 
@@ -230,8 +244,8 @@ def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> N
 def test_learning_raises_the_chances_of_the_best_games() -> None:
     settings = replace(TINY, channels=16, blocks=2, steps=60, batch=64, learning_rate=3e-3, averaging=0.9, ratio=0.75)
     learner = zero.Learner(settings, 0, torch.device("cpu"))
-    ranking = zero.Ranking(GAME, 100)
-    ranking.add(random_games(8, seed=5))
+    ranking = nested.Ranking(GAME, 100)
+    add(ranking, random_games(8, seed=5))
     first = learner.learn(ranking, 1)
     second = learner.learn(ranking, 1)
     assert second["policy_loss"] < first["policy_loss"] - 0.1

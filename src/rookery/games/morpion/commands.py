@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,13 +17,14 @@ from rich.live import Live
 from rich.text import Text
 from tyro.conf import Positional
 
-from rookery.cli.base import DEFAULTS, HERE, Answer, Commands, Options, Where, progress, shard_answer
+from rookery.cli.base import DEFAULTS, HERE, Answer, Commands, Options, Place, Where, progress, shard_answer
 from rookery.files import write_text
 from rookery.game import Overlay
+from rookery.games.morpion import replicas
 from rookery.games.morpion import rules as morpion
 from rookery.games.morpion.picture import picture
 from rookery.games.morpion.rules import RECORDS, UPPER_BOUNDS, Morpion, MorpionState
-from rookery.games.morpion.search import Campaign, CampaignSettings, Method, longest_from
+from rookery.games.morpion.search import Campaign, CampaignSettings, Method, SavedSearch, longest_from
 from rookery.method import filled
 from rookery.registry import method as find_method
 from rookery.scale import parse_shard
@@ -71,6 +73,10 @@ def search(
     runs: int | None = None,
     time: float | None = None,
     threads: int = 0,
+    device: Literal["cpu", "gpu"] = "cpu",
+    ladders: int = 0,
+    start: tuple[Path, ...] = (),
+    settings: tuple[str, ...] = (),
     out: Path | None = None,
     resume: bool = False,
     where: Where = HERE,
@@ -81,6 +87,10 @@ def search(
     Run i has the seed of the command plus i. With `--out` everything is saved after every run and at every better
     grid: nothing that was found is lost by Ctrl-C or a kill, and `--resume` continues with the next seed. So a
     search can last for days: `rookery search morpion --time 1000000 --out days/5D.json --resume`.
+
+    With `--device gpu`, thousands of grids of 5T or 5D are destroyed and repaired at different temperatures on an
+    NVIDIA GPU; the program for it is compiled with nvcc when it is first needed. There are no runs then: the search
+    lasts `--time` seconds, is saved every 20, and `--resume` continues it exactly.
 
     Example: rookery search morpion --variant 5T --time 600 --out 5T.json
 
@@ -93,12 +103,20 @@ def search(
         runs: Number of runs; one if there is no `--time` either.
         time: Seconds after which to stop.
         threads: Runs at a time in this process; 0 means one for every core.
+        device: Where to search: cpu or gpu.
+        ladders: GPU: groups of grids at different temperatures; 0 means as many as fit.
+        start: GPU: `.psol` or `.svg` files with grids to begin with, or the `.npz` file of another search.
+        settings: GPU: settings to change, such as radius=3 mating=0.
         out: JSON file for what was done; the best grid is written beside it as `.psol` and `.svg`.
         resume: Go on with the search that `--out` holds, if it is there.
     """
-    for name, value in (("runs", runs), ("time", time), ("threads", threads)):
+    for name, value in (("runs", runs), ("time", time), ("threads", threads), ("ladders", ladders)):
         if value is not None and value < 0:
             raise ValueError(f"the option --{name} must not be negative, and is {value:g}")
+    if device == "gpu":
+        return _search_on_gpu(variant, runs, time, ladders, start, settings, out, resume, where, common.seed)
+    if ladders or start or settings:
+        raise ValueError("the options --ladders, --start and --settings are for --device gpu")
     if runs is None and time is None:
         runs = 1
     campaign = Campaign(CampaignSettings(variant, method, level, common.seed, alpha), out, resume)
@@ -110,12 +128,41 @@ def search(
             job.resume()
         deque(job.run(where.on, timeout=where.timeout, label=f"{variant} {method}", shown=True), maxlen=0)
         return shard_answer(job)
+    return _searched(campaign, lambda tick: campaign.go(runs, time, threads, tick, where.on))
+
+
+def _search_on_gpu(
+    variant: str,
+    runs: int | None,
+    time: float | None,
+    ladders: int,
+    start: tuple[Path, ...],
+    settings: tuple[str, ...],
+    out: Path | None,
+    resume: bool,
+    where: Place,
+    seed: int,
+) -> Answer:
+    if runs is not None or where != HERE:
+        raise ValueError("a search on a GPU is one run on this machine: name --time, and none of --runs, --on, --shard")
+    if time is None:
+        raise ValueError("a search on a GPU has no end of its own: name --time")
+    changes = dict(change.partition("=")[::2] for change in settings)
+    if fixed := {"variant", "seed", "ladders"} & set(changes):
+        raise ValueError(f"{min(fixed)} is an option of its own: --{min(fixed)}")
+    chosen = filled(replicas.Settings, {"variant": variant, "seed": seed, "ladders": ladders} | changes)
+    campaign = replicas.ReplicaSearch(chosen, out, resume, start)
+    return _searched(campaign, lambda tick: campaign.go(time, tick))
+
+
+def _searched(campaign: SavedSearch, go: Callable[[Callable[[], None]], None]) -> Answer:
+    """Search, and show the best grid while it grows."""
     console = progress()
     interrupted = False
     with Live(console=console, refresh_per_second=4, transient=True, vertical_overflow="crop") as live:
         shown = _Shown(campaign)
         try:
-            campaign.go(runs, time, threads, lambda: live.update(shown.now()), where.on)
+            go(lambda: live.update(shown.now()))
         except KeyboardInterrupt:
             interrupted = True
     if campaign.found is None:
@@ -131,8 +178,8 @@ def search(
         "seconds": round(campaign.seconds, 3),
         "best": asdict(campaign.best),
         "runs": [asdict(run) for run in campaign.runs],
-        "record": RECORDS[variant],
-        "upper_bound": UPPER_BOUNDS[variant],
+        "record": RECORDS[campaign.settings.variant],
+        "upper_bound": UPPER_BOUNDS[campaign.settings.variant],
         "interrupted": interrupted,
     }
     if campaign.failures:
@@ -141,7 +188,7 @@ def search(
     def show(console: Console) -> None:
         console.print(picture(state))
         console.print(shown.line())
-        if out:
+        if out := campaign.path:
             console.print(f"the grid: {out.with_suffix('.psol')} and {out.with_suffix('.svg')}")
 
     return Answer(data, show, exit_code=130 if interrupted else 0)
@@ -150,7 +197,7 @@ def search(
 class _Shown:
     """What a person sees while a search runs."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: SavedSearch) -> None:
         self.campaign, self.begin, self.before = campaign, monotonic(), campaign.playouts
         self.drawn: tuple[int, Text] = 0, Text()
 

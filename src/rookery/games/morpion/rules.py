@@ -28,6 +28,8 @@ from html import unescape
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from rookery import _native, draw
 from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
@@ -82,6 +84,7 @@ class Morpion(NativeGame):
     name = "morpion"
     title = "Morpion Solitaire"
     blurb = "Add a dot, draw a line, and continue as long as you can."
+    any_order = True
     draws_last_move = True
     variants = MappingProxyType(
         {
@@ -123,6 +126,24 @@ class Morpion(NativeGame):
                 raise ValueError(written.refusal(len(state.moves) + 1, str(error))) from None
             state.apply(action)
         return state
+
+    def action_symmetries(self) -> list[list[int]]:
+        """The seven ways to turn and mirror the cross, where it lies in the centre of the board.
+
+        Planes of the observation show the steps of lines, not their dots, so that they are not simply turned.
+        """
+        if not self.rules.centred:
+            return []
+        actions = range(self.num_actions)
+        return [[self.rules.transform(action, symmetry) for action in actions] for symmetry in range(1, 8)]
+
+    def action_places(self) -> list[int]:
+        """A plane for each direction and place of the new dot, over the first cell of the line."""
+        cells = self.side * self.side
+        lines, positions = np.divmod(np.arange(self.num_actions), self.length)
+        directions, first = np.divmod(lines, cells)
+        places: list[int] = ((directions * self.length + positions) * cells + first).tolist()
+        return places
 
     def move(self, action: int) -> Move:
         """What an action number means.

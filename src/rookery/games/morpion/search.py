@@ -21,7 +21,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from rookery import __version__
 from rookery._native import Control
@@ -198,12 +198,26 @@ class Best:
     """The game and how it was found, as a `.psol` text."""
 
 
-class Campaign:
-    """Runs one after the other, on several threads. With `path` everything is saved at every better game and after
-    every run, or every second where runs are very short: `path` itself holds what was done, and beside it lie the best
-    grid as `.psol` and as `.svg`."""
+class Described(Protocol):
+    """The settings of a search: a dataclass that says at least this."""
 
-    def __init__(self, settings: CampaignSettings, path: Path | str | None = None, resume: bool = False) -> None:
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def variant(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+
+
+class SavedSearch:
+    """The best game that a search has found, and how. With `path` everything is saved: `path` itself holds what was
+    done, and beside it lie the best grid as `.psol` and as `.svg`."""
+
+    kind = "morpion search"
+
+    def __init__(self, settings: Described, path: Path | str | None = None, resume: bool = False) -> None:
         path = None if path is None else Path(path)
         self.settings, self.path = settings, path
         game = load("morpion", settings.variant)
@@ -212,7 +226,7 @@ class Campaign:
         self.runs: list[DoneRun] = []
         self.found: Best | None = None
         self.history: list[tuple[float, int]] = []
-        """Seconds of the campaign and score, at every better game."""
+        """Seconds of the search and score, at every better game."""
         self.playouts, self.seconds = 0, 0.0
         self.failures: dict[str, str] = {}
         """Seeds of runs that failed, with their errors."""
@@ -224,8 +238,6 @@ class Campaign:
             if not resume:
                 raise ValueError(f"{path} already holds a search; use --resume to continue it, or another file")
             self._load(path)
-        if resume and path.with_suffix(".jsonl").exists():
-            self._absorb(self.job(0))
 
     @property
     def best(self) -> Best:
@@ -237,6 +249,93 @@ class Campaign:
     def state(self) -> MorpionState:
         """The end of the best game."""
         return self.game.parse_state(self.best.record)
+
+    def command(self, seed: int) -> str:
+        """The command that finds what the run with this seed has found."""
+        raise NotImplementedError
+
+    def _offer(self, seed: int, actions: list[int]) -> None:
+        """Take a game for the best one if it is, and if the referee agrees with every move."""
+        if self.found is not None and len(actions) <= self.found.score:
+            return
+        state = self.game.initial_state()
+        for action in actions:
+            state.apply(action)
+        date = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+        how = f"found by rookery {__version__}: {self.command(seed)}, {date}"
+        record = state.record(how)
+        judged = verify(record)
+        if not (judged.legal and judged.terminal and judged.score == len(actions)):
+            raise AssertionError(f"the referee rejects a game that the search found: {judged}\n{record}")
+        self.found = Best(len(actions), seed, round(self.seconds, 3), how, record)
+        self.history.append((self.found.seconds, self.found.score))
+
+    @property
+    def verdict(self) -> str | None:
+        """How the best game stands to the best one known to anybody; None if it is shorter."""
+        record = RECORDS[self.settings.variant]
+        if self.found is None or self.found.score < record:
+            return None
+        relation = "equals" if self.found.score == record else "BEATS"
+        name = self.settings.variant
+        return f"{self.found.score} moves {relation} the record of {record} for {name}; the referee agrees"
+
+    def data(self) -> dict[str, Any]:
+        """All that is known, for JSON."""
+        return {
+            "kind": self.kind, "version": __version__, "settings": asdict(self.settings),
+            "playouts": self.playouts, "seconds": round(self.seconds, 3),
+            "runs": [asdict(run) for run in self.runs],
+            "best": asdict(self.found) if self.found else None, "history": self.history,
+        }  # fmt: skip
+
+    def save(self) -> None:
+        """Write what was done, if there is a file for it; the grids only where they have changed."""
+        if self.path is None:
+            return
+        write_text(self.path, json.dumps(self.data()) + "\n")
+        psol = self.path.with_suffix(".psol")
+        if self.found and not (psol.exists() and psol.read_text(encoding="utf-8") == self.found.record):
+            write_text(psol, self.found.record)
+            write_text(self.path.with_suffix(".svg"), self.state.svg(remarks=[self.found.how]))
+
+    def _load(self, path: Path) -> None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["kind"] != self.kind:
+                raise ValueError(f"it holds {data['kind']!r}")
+            settings = type(self.settings)(**data["settings"])
+            self.runs = [DoneRun(**row) for row in data["runs"]]
+            self.found = Best(**data["best"]) if data["best"] else None
+            self.history = [(float(seconds), int(score)) for seconds, score in data["history"]]
+            self.playouts, self.seconds = int(data["playouts"]), float(data["seconds"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is no saved search of morpion, or is damaged: {error}") from None
+        if settings != self.settings:
+            raise ValueError(f"{path} was searched with {_words(settings)}; not {_words(self.settings)}")
+        if self.found:
+            judged = verify(self.found.record, settings.variant)
+            if not judged.legal or judged.score != self.found.score:
+                raise ValueError(f"{path} is damaged: its best game is not legal or not of {self.found.score} moves")
+
+
+class Campaign(SavedSearch):
+    """Runs one after the other, on several threads, saved at every better game and after every run, or every second
+    where runs are very short."""
+
+    settings: CampaignSettings
+
+    def __init__(self, settings: CampaignSettings, path: Path | str | None = None, resume: bool = False) -> None:
+        super().__init__(settings, path, resume)
+        if resume and self.path is not None and self.path.with_suffix(".jsonl").exists():
+            self._absorb(self.job(0))
+
+    def command(self, seed: int) -> str:
+        alpha = f" --alpha {self.settings.alpha:g}" if self.settings.method.endswith("nrpa") else ""
+        return (
+            f"rookery search morpion --variant {self.settings.variant} --method {self.settings.method} "
+            f"--level {self.settings.level} --seed {seed}{alpha}"
+        )
 
     def go(
         self,
@@ -365,76 +464,8 @@ class Campaign:
             self.runs.append(DoneRun(row["seed"], row["score"], row["playouts"], row["cpu_seconds"]))
             self.runs.sort(key=lambda run: run.seed)
 
-    def _offer(self, seed: int, actions: list[int]) -> None:
-        """Take a game for the best one if it is, and if the referee agrees with every move."""
-        if self.found is not None and len(actions) <= self.found.score:
-            return
-        state = self.game.initial_state()
-        for action in actions:
-            state.apply(action)
-        alpha = f" --alpha {self.settings.alpha:g}" if self.settings.method.endswith("nrpa") else ""
-        how = (
-            f"found by rookery {__version__}: rookery search morpion --variant {self.settings.variant} "
-            f"--method {self.settings.method} --level {self.settings.level} --seed {seed}{alpha}, "
-            f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}"
-        )
-        record = state.record(how)
-        judged = verify(record)
-        if not (judged.legal and judged.terminal and judged.score == len(actions)):
-            raise AssertionError(f"the referee rejects a game that the search found: {judged}\n{record}")
-        self.found = Best(len(actions), seed, round(self.seconds, 3), how, record)
-        self.history.append((self.found.seconds, self.found.score))
 
-    @property
-    def verdict(self) -> str | None:
-        """How the best game stands to the best one known to anybody; None if it is shorter."""
-        record = RECORDS[self.settings.variant]
-        if self.found is None or self.found.score < record:
-            return None
-        relation = "equals" if self.found.score == record else "BEATS"
-        name = self.settings.variant
-        return f"{self.found.score} moves {relation} the record of {record} for {name}; the referee agrees"
-
-    def data(self) -> dict[str, Any]:
-        """All that is known, for JSON."""
-        return {
-            "kind": "morpion search", "version": __version__, "settings": asdict(self.settings),
-            "playouts": self.playouts, "seconds": round(self.seconds, 3),
-            "runs": [asdict(run) for run in self.runs],
-            "best": asdict(self.found) if self.found else None, "history": self.history,
-        }  # fmt: skip
-
-    def save(self) -> None:
-        """Write what was done, if there is a file for it; the grids only where they have changed."""
-        if self.path is None:
-            return
-        write_text(self.path, json.dumps(self.data()) + "\n")
-        psol = self.path.with_suffix(".psol")
-        if self.found and not (psol.exists() and psol.read_text(encoding="utf-8") == self.found.record):
-            write_text(psol, self.found.record)
-            write_text(self.path.with_suffix(".svg"), self.state.svg(remarks=[self.found.how]))
-
-    def _load(self, path: Path) -> None:
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            if data["kind"] != "morpion search":
-                raise ValueError(f"it holds {data['kind']!r}")
-            settings = CampaignSettings(**data["settings"])
-            self.runs = [DoneRun(**row) for row in data["runs"]]
-            self.found = Best(**data["best"]) if data["best"] else None
-            self.history = [(float(seconds), int(score)) for seconds, score in data["history"]]
-            self.playouts, self.seconds = int(data["playouts"]), float(data["seconds"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path} is no saved search of morpion, or is damaged: {error}") from None
-        if settings != self.settings:
-            raise ValueError(f"{path} was searched with {_words(settings)}; not {_words(self.settings)}")
-        if self.found:
-            judged = verify(self.found.record, settings.variant)
-            if not judged.legal or judged.score != self.found.score:
-                raise ValueError(f"{path} is damaged: its best game is not legal or not of {self.found.score} moves")
-
-
-def _words(settings: CampaignSettings) -> str:
+def _words(settings: Any) -> str:
     return ", ".join(f"{name} {value}" for name, value in asdict(settings).items())
 
 

@@ -38,14 +38,13 @@ from torch.nn import functional
 from rookery import _native
 from rookery.files import replacing
 from rookery.games.morpion.rules import Morpion, MorpionState
-from rookery.learn import nets
+from rookery.learn import nested, nets
 from rookery.method import check_at_least
 from rookery.progress import cores
 from rookery.run import Info, Row, Run, duration, settings_from
 
 KIND = "morpion-zero"
 LENGTH = 5
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,11 @@ class Positions:
 
     @classmethod
     def of(
-        cls, planes: npt.NDArray[np.float32], offsets: npt.NDArray[np.int64], actions: Ints, device: torch.device
+        cls,
+        planes: npt.NDArray[np.float32],
+        offsets: npt.NDArray[np.int64],
+        actions: npt.NDArray[np.int32],
+        device: torch.device,
     ) -> Positions:
         arrays = (planes, *nets.padded(offsets, actions))
         to = [torch.from_numpy(array).to(device, non_blocking=True) for array in arrays]
@@ -153,102 +156,34 @@ class Positions:
         return mine.log_softmax(1), value.float()
 
 
-# Playing
-
-
-@dataclass(frozen=True)
-class Play:
-    """Games the net played side by side, and what it thought of every legal move on the way."""
-
-    games: list[list[int]]
-    owner: Ints
-    actions: Ints
-    advantage: npt.NDArray[np.float32]
-    """Log-probability of each legal move, less that of the most probable move in the same position."""
-
-    @property
-    def scores(self) -> npt.NDArray[np.int64]:
-        return np.array([len(game) for game in self.games])
-
-    def priors(self, chosen: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-        """Each chosen game's lines with their mean advantage in it: actions, means, and where each game's start. NRPA
-        does not ask which dot of a line is the new one, so the action of its first place stands for the line."""
-        lines = self.actions // LENGTH * LENGTH
-        span = np.int64(lines.max()) + 1
-        rank = np.full(len(self.games), -1, np.int64)
-        rank[chosen] = np.arange(len(chosen))
-        mine = rank[self.owner]
-        keys = (mine * span + lines)[mine >= 0]
-        keys, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        means = np.bincount(inverse, self.advantage[mine >= 0], len(keys)) / counts
-        starts = np.searchsorted(keys, np.arange(len(chosen) + 1) * span)
-        return (keys % span).astype(np.int32), means.astype(np.float32), starts.astype(np.int64)
-
-
-@torch.no_grad()
-def play(net: Net, temperatures: npt.NDArray[np.float32], seed: int, threads: int) -> Play:
-    """Games in which every move is drawn from the net's policy, one for each temperature: 1 takes the policy as it is,
-    0 the most probable move."""
+def thinking(net: Net) -> nested.Think:
+    """The net's word on positions, for `nested.play`."""
     net.eval()
     device = next(net.parameters()).device
-    generator = torch.Generator(device).manual_seed(seed)
-    temperature = torch.from_numpy(temperatures).to(device)[:, np.newaxis]
-    games = _native.morpion.State.Games(net.game.initial_state(), len(temperatures))
-    owners, actions, advantages = [], [], []
-    while len(live := games.live()):
-        planes, offsets, legal_actions = games.observe(threads)
-        positions = Positions.of(planes, offsets, legal_actions, device)
-        chances, _ = positions.evaluate(net)
-        # The greatest sum of log-probability and Gumbel noise is a draw from the policy.
-        noise = -torch.empty_like(chances).exponential_(generator=generator).clamp(min=1e-20).log()
-        pick = (chances + temperature[torch.from_numpy(live).to(device).long()] * noise).argmax(1, keepdim=True)
-        games.apply(positions.actions.gather(1, pick).squeeze(1).int().cpu().numpy())
-        owners.append(np.repeat(live, np.diff(offsets)))
-        actions.append(legal_actions)
-        advantages.append((chances - chances.max(1, keepdim=True).values)[positions.legal].cpu().numpy())
-    return Play(games.histories, np.concatenate(owners), np.concatenate(actions), np.concatenate(advantages))
+
+    def think(planes: Any, offsets: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        positions = Positions.of(planes, offsets, actions, device)
+        return positions.evaluate(net)[0], positions.actions, positions.legal
+
+    return think
 
 
 # Searching
 
-_LEAST_ADVANTAGE = -8.0
-"""A search can forget what it starts from, if it is not too sure of it."""
+
+def play(net: Net, heat: npt.NDArray[np.float32], seed: int, threads: int) -> nested.Play:
+    """Games that the net plays side by side, one for each temperature."""
+    return nested.play(thinking(net), net.game.initial_state(), heat, seed, threads)
 
 
-@dataclass(frozen=True)
-class Found:
-    """What searches found, one game each."""
-
-    games: list[list[int]]
-    trust: npt.NDArray[np.float32]
-    """How far each search trusted the net."""
-    cpu_seconds: float
-    playouts: int
-
-    @classmethod
-    def of(cls, runs: list[Any], trust: npt.NDArray[np.float32]) -> Found:
-        mine = trust[[run[0] for run in runs]]  # searches that were not begun when the time was up are missing
-        return cls([run[2] for run in runs], mine, sum(run[4] for run in runs), sum(run[3] for run in runs))
-
-    @property
-    def scores(self) -> npt.NDArray[np.int64]:
-        return np.array([len(game) for game in self.games])
-
-
-def search(game: Morpion, seeds: Play, settings: Settings, seed: int, control: _native.Control | None = None) -> Found:
-    """NRPA from the net's policy around each of the best games: one search per game. How far each search trusts the net
-    is drawn at random up to `settings.prior`, so that no one number has to be right; a quarter start from nothing, so
-    that games unlike those the net knows keep coming in."""
-    chosen = np.argsort(-seeds.scores, kind="stable")[: settings.searches]
-    actions, means, starts = seeds.priors(chosen)
-    trust = np.random.default_rng(seed).uniform(-settings.prior / 3, settings.prior, len(chosen)).clip(0)
-    trust = trust.astype(np.float32)
-    weights = np.repeat(trust, np.diff(starts)) * np.maximum(means, _LEAST_ADVANTAGE)
-    runs = game.initial_state().nrpa_from(
-        actions, weights, starts, trust * np.float32(settings.unseen), settings.level, settings.search_iterations, 1.0,
-        seed, settings.threads, control,
+def search(
+    game: Morpion, seeds: nested.Play, settings: Settings, seed: int, control: _native.Control | None = None
+) -> nested.Found:
+    """NRPA from the net's policy around each of the best games. It does not ask which dot of a line is the new one."""
+    return nested.search(
+        game.initial_state(), seeds, settings.searches, settings.level, settings.search_iterations, settings.prior,
+        settings.unseen, seed, settings.threads, control, per=LENGTH,
     )  # fmt: skip
-    return Found.of(runs, trust)
 
 
 class Trees:
@@ -300,7 +235,7 @@ def temperatures(settings: Settings, seed: int) -> npt.NDArray[np.float32]:
     return np.random.default_rng(seed).uniform(settings.coldest, 1, settings.games).astype(np.float32)
 
 
-def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> tuple[Play, Found]:
+def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> tuple[nested.Play, nested.Found]:
     """The net plays `settings.games` games, then NRPA searches from the best of them until the time is up."""
     begin = time.monotonic()
     played = play(net, temperatures(settings, seed), seed, settings.threads)
@@ -308,52 +243,14 @@ def search_with_net(net: Net, settings: Settings, seconds: float, seed: int) -> 
         return played, search(net.game, played, settings, seed, control)
 
 
-def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: int) -> Found:
+def search_without_net(game: Morpion, settings: Settings, seconds: float, seed: int) -> nested.Found:
     """The same searches from a policy that knows nothing, for as long."""
     count = 10**6  # more than there is time for
     with deadline(seconds) as control:
         runs = game.initial_state().nrpa(
             settings.level, settings.search_iterations, 1.0, 1, count, seed, settings.threads, control
         )
-    return Found.of(runs, np.zeros(count, np.float32))
-
-
-# Ranking
-
-
-class Ranking:
-    """The list B: the last games, all different up to order and symmetry, and their ranked rewards."""
-
-    def __init__(self, game: Morpion, window: int) -> None:
-        self.window = window
-        actions = range(game.num_actions)
-        self.turned = np.array([[game.rules.transform(action, s) for action in actions] for s in range(8)], np.int32)
-        self.games: dict[bytes, Ints] = {}
-
-    def add(self, games: list[list[int]]) -> int:
-        """Add games at the end of the list, those known already once more; returns how many are new."""
-        new = 0
-        for moves in games:
-            played = np.array(moves, np.int32)
-            key = min(np.sort(turned[played]).tobytes() for turned in self.turned)
-            new += self.games.pop(key, None) is None
-            self.games[key] = played
-        for key in list(self.games)[: -self.window]:
-            del self.games[key]
-        return new
-
-    @property
-    def scores(self) -> npt.NDArray[np.int64]:
-        return np.array([len(game) for game in self.games.values()])
-
-    def threshold(self, ratio: float) -> int:
-        scores = np.sort(self.scores)
-        return int(scores[min(len(scores) - 1, int(len(scores) * ratio))])
-
-    def rewards(self, ratio: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """z of every game: +1 above the threshold, -1 below, either at random on it."""
-        above = np.sign(self.scores - self.threshold(ratio))
-        return np.where(above == 0, rng.choice([-1, 1], len(above)), above)
+    return nested.Found.of(runs, np.zeros(count, np.float32))
 
 
 # Learning
@@ -370,33 +267,20 @@ class Learner:
         self.mean.load_state_dict(self.net.state_dict())
         self.optimizer = torch.optim.AdamW(self.net.parameters(), settings.learning_rate, weight_decay=1e-4)
 
-    def learn(self, ranking: Ranking, iteration_seed: int) -> dict[str, float]:
+    def learn(self, ranking: nested.Ranking, iteration_seed: int) -> dict[str, float]:
         """Gradient steps on positions of the ranked games; three of four from games with z = +1."""
-        s, rng = self.settings, np.random.default_rng(iteration_seed)
-        z = ranking.rewards(s.ratio, rng)
-        won, lost = np.flatnonzero(z > 0), np.flatnonzero(z < 0)
-        games = list(ranking.games.values())
-        lengths = np.array([len(game) for game in games])
-        moves, starts = np.concatenate(games), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        s, z = self.settings, ranking.rewards(self.settings.ratio, np.random.default_rng(iteration_seed))
+        ranked = nested.Examples(self.net.game.initial_state(), ranking, z)
 
         def examples(step: int) -> tuple[Positions, torch.Tensor, torch.Tensor]:
             rng = np.random.default_rng((iteration_seed, step))
-            from_won = s.batch * 3 // 4 if len(lost) else s.batch
-            game = (
-                np.concatenate([rng.choice(won, from_won), rng.choice(lost, s.batch - from_won)])
-                if len(won)
-                else (rng.choice(lost, s.batch))
+            planes, offsets, actions, wanted, won = ranked.draw(
+                s.batch, rng, max(1, min(4, (s.threads or cores()) // 2))
             )
-            played = (rng.random(s.batch) * lengths[game]).astype(np.int32)
-            symmetry = rng.integers(0, 8, s.batch).astype(np.uint8)
-            planes, offsets, actions, wanted = _native.morpion.examples(
-                self.net.game.rules, moves, starts, game.astype(np.int32), played, symmetry, int(rng.integers(1 << 62)),
-                max(1, min(4, (s.threads or cores()) // 2)),
-            )  # fmt: skip
             positions = Positions.of(planes, offsets, actions, self.device)
             goal = torch.zeros(positions.legal.shape, device=self.device)
             goal[positions.legal] = torch.from_numpy(wanted).to(self.device).float()
-            return positions, goal, torch.from_numpy((z[game] > 0).astype(np.float32)).to(self.device)
+            return positions, goal, torch.from_numpy(won.astype(np.float32)).to(self.device)
 
         self.net.train()
         policy_losses, value_losses = [], []
@@ -452,11 +336,12 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
     torch.set_num_threads(1)  # without a GPU one core learns; the others search
     learner = Learner(settings, seed, device)
     game = learner.net.game
-    ranking = Ranking(game, settings.window)
+    ranking = nested.Ranking(game, settings.window)
     best: list[int] = []
     if arrays := run.restore():
         ends = arrays.pop("games.ends")
-        ranking.add([moves.tolist() for moves in np.split(arrays.pop("games.moves"), ends[:-1])])
+        games = [moves.tolist() for moves in np.split(arrays.pop("games.moves"), ends[:-1])]
+        ranking.add(games, [float(len(moves)) for moves in games])
         best = arrays.pop("best").tolist()
         learner.load(arrays)
     writer = _tensorboard(folder)
@@ -471,7 +356,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
             )
             heat = temperatures(settings, play_seed)
             played = play(learner.mean, heat, play_seed, settings.threads)
-            new = ranking.add(played.games)
+            new = ranking.add(played.games, played.scores.tolist())
             played_at = time.monotonic()
             control = _native.Control()
             searching = pool.submit(search, game, played, settings, search_seed, control)
@@ -482,7 +367,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
             except BaseException:
                 control.stop()
                 raise
-            new_found = ranking.add(found.games)
+            new_found = ranking.add(found.games, found.scores.tolist())
             best = max([best, *played.games, *found.games], key=len)
             now = time.monotonic()
             row: Row = {
@@ -490,7 +375,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
                 "progress": progress(iteration + 1, iterations, (time.monotonic() - begin) / 60, minutes),
                 "seconds": round(seconds_before + now - begin, 2),
                 "best": len(best),
-                "threshold": ranking.threshold(settings.ratio),
+                "threshold": int(ranking.threshold(settings.ratio)),
                 "played_mean": float(played.scores.mean()),
                 "played_best": int(played.scores.max()),
                 "played_mean_by_heat": _means_by_third(
@@ -508,7 +393,7 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
                 "learn_seconds": round(learned_at - played_at, 2),
                 "wait_seconds": round(now - learned_at, 2),
             }
-            games = list(ranking.games.values())
+            games = ranking.moves
             run.save(row, {
                 **learner.arrays(),
                 "games.moves": np.concatenate(games),
@@ -530,7 +415,7 @@ def progress(iteration: int, iterations: int, minutes: float, limit: float) -> f
     return min(1.0, max(iteration / iterations, minutes / limit))
 
 
-def _means_by_third(scores: npt.NDArray[np.int64], share: npt.NDArray[np.float32]) -> list[float]:
+def _means_by_third(scores: npt.NDArray[np.float64], share: npt.NDArray[np.float32]) -> list[float]:
     """The mean score of those with a share below a third, of the middle ones, and of the rest."""
     thirds = [scores[(share >= i / 3) & (share < (i + 1) / 3)] for i in range(3)]
     return [round(float(third.mean()), 2) if len(third) else 0.0 for third in thirds]

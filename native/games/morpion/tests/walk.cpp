@@ -1,0 +1,191 @@
+// The code of the GPU, lane by lane, beside the rules that replay every move.
+#include "games/morpion/walk.hpp"
+
+#include <cmath>
+
+#include "games/morpion/rules.hpp"
+#include "tests/check.hpp"
+
+using namespace rookery;
+using namespace rookery::testing;
+using namespace rookery::morpion::warp;
+using morpion::Cell;
+
+using Up = CpuWarp<false>;
+using Down = CpuWarp<true>;
+
+namespace {
+
+Settings settings_of(bool touching) {
+    return {touching ? 15u : 31u, touching ? 3u : 4u, 1000, 3, 40, 40, 80};
+}
+
+// The unlimited grid has 16 more rows and columns before those of the GPU's board.
+Action action_of(const morpion::Rules& rules, u32 move) {
+    const int direction = move >> 13;
+    const Dot dot = dot_of(move);
+    const int position = move & 7;
+    const Cell first = morpion::step({dot.x + 16, dot.y + 16}, direction, -position);
+    return rules.action(static_cast<morpion::Line>(morpion::line_at(direction, first)), position);
+}
+
+morpion::State replay(const morpion::Rules& rules, const u16* grid, int length) {
+    std::vector<Action> actions;
+    for (int i = 0; i < length; ++i) actions.push_back(action_of(rules, grid[i]));
+    return morpion::State(rules, actions);  // throws at an illegal move
+}
+
+struct Grids {  // of one walker
+    std::vector<u16> grid = std::vector<u16>(kMoves), best = grid, partner = grid;
+    std::vector<u32> accept = std::vector<u32>(kLosses);
+    Walker walker{grid.data(), best.data(), 0, 0, partner.data(), 0, 0, 0, accept.data(), 0};
+
+    Grids(u32 number, double temperature) {
+        walker.stream = stream_of(5, number);
+        for (int loss = 0; loss < kLosses; ++loss) {
+            accept[loss] = static_cast<u32>(std::min(4294967295.0, std::exp(-loss / temperature) * 4294967296.0));
+        }
+    }
+};
+
+}  // namespace
+
+TEST(morpion_warps_play_random_games) {
+    const Board board = make_board();
+    for (const bool touching : {true, false}) {
+        const morpion::Rules rules(5, touching, 0);
+        double sum = 0, squares = 0;
+        constexpr int kGames = 2000;
+        Scratch scratch;
+        for (u32 i = 0; i < kGames; ++i) {
+            Grids game(i, 1);
+            walk<Up>(scratch, board, settings_of(touching), game.walker, 0);
+            sum += game.walker.length;
+            squares += game.walker.length * game.walker.length;
+            const auto end = replay(rules, game.grid.data(), game.walker.length);
+            CHECK(end.player() == kTerminal && game.walker.best_length == game.walker.length && game.grid == game.best);
+        }
+        const double mean = sum / kGames, error = std::sqrt((squares / kGames - mean * mean) / kGames);
+        CHECK(std::abs(mean - (touching ? 53.62 : 42.90)) < 4 * error);  // means of random games by the rules
+    }
+}
+
+// What stays of a grid, and what is then legal, by the cascade and by replaying every move.
+TEST(morpion_warps_take_out_what_a_replay_would_lose) {
+    const Board board = make_board();
+    for (const bool touching : {true, false}) {
+        const morpion::Rules rules(5, touching, 0);
+        const Settings settings = settings_of(touching);
+        Scratch scratch;
+        Rng rng(touching);
+        Grids game(3, 0.5);
+        int fell = 0, stayed = 0;
+        for (int round = 0; round < 300; ++round) {
+            walk<Up>(scratch, board, settings, game.walker, 5);
+            const int length = game.walker.length;
+            const Dot centre = dot_of(game.grid[rng.below(length)]);
+            const auto number = static_cast<u32>(rng.next());
+            const Region holes[] = {box(centre, round % 5), strip(centre, round % 2, number), wedge(centre, number)};
+            const Region& hole = holes[round % 3];
+            std::vector<u16> kept(kMoves), expected;
+            const int left = destroy<Up>(scratch, board, settings.used, game.grid.data(), length, kept.data(), hole);
+            kept.resize(left);
+            morpion::State state(rules);
+            std::set<int> lost;  // lines
+            for (int i = 0; i < length; ++i) {
+                const Action action = action_of(rules, game.grid[i]);
+                const bool out = hole.contains(dot_of(game.grid[i]));
+                if (!out && state.is_legal(action)) {
+                    state.apply(action);
+                    expected.push_back(game.grid[i]);
+                } else if (!out) {
+                    lost.insert(rules.move(action).line);
+                }
+            }
+            CHECK(kept == expected);
+            stayed += left;
+            fell += static_cast<int>(lost.size());
+            Legal n;
+            list_legal<Up>(scratch, settings, n);
+            std::set<Action> legal, known, others;
+            for (const auto line : state.legal_lines()) (lost.contains(line) ? known : others).insert(state.action(line));
+            for (int i = 0; i < n.known; ++i) legal.insert(action_of(rules, scratch.lists[i] & 0x7fff));
+            CHECK(legal == known && n.lost == 0);
+            legal.clear();
+            for (int i = 0; i < n.other; ++i) legal.insert(action_of(rules, scratch.lists[kList + i] & 0x7fff));
+            CHECK(legal == others);
+        }
+        CHECK(fell > 1000 && stayed > 1000);
+    }
+}
+
+TEST(morpion_warps_do_the_same_in_any_order_of_lanes) {
+    const Board board = make_board();
+    for (const bool touching : {true, false}) {
+        const morpion::Rules rules(5, touching, 0);
+        Scratch scratch;
+        int longest = 0;
+        std::vector<u16> partner(kMoves);
+        int partner_length = 0;
+        for (u32 i = 0; i < 4; ++i) {
+            Grids up(i, touching ? 0.8 : 0.4), down(i, touching ? 0.8 : 0.4);
+            for (Grids* grids : {&up, &down}) {
+                grids->partner = partner;
+                grids->walker.partner = grids->partner.data();
+                grids->walker.partner_length = partner_length;
+            }
+            u32 tallies[kHoles * kTallies];
+            for (int round = 0; round < 3; ++round) {
+                walk<Up>(scratch, board, settings_of(touching), up.walker, 400);
+                std::copy(std::begin(scratch.tallies), std::end(scratch.tallies), tallies);
+                walk<Down>(scratch, board, settings_of(touching), down.walker, 400);
+                CHECK(std::equal(std::begin(tallies), std::end(tallies), scratch.tallies));
+            }
+            u32 tried = 0;
+            for (int hole = 0; hole < kHoles; ++hole) tried += tallies[hole * kTallies + kTried];
+            CHECK(tried == 400 && (tallies[kMated * kTallies] > 0) == (partner_length > 0));
+            CHECK(up.grid == down.grid && up.best == down.best && up.walker.counter == down.walker.counter);
+            CHECK(up.walker.length == down.walker.length && up.walker.best_length == down.walker.best_length);
+            CHECK(up.walker.lost == 0);
+            for (const auto& [grid, length] : {std::pair(up.grid, up.walker.length), {up.best, up.walker.best_length}}) {
+                CHECK(replay(rules, grid.data(), length).player() == kTerminal);
+            }
+            longest = std::max(longest, up.walker.best_length);
+            partner = up.best;
+            partner_length = up.walker.best_length;
+        }
+        CHECK(longest > (touching ? 90 : 60));
+    }
+}
+
+// A grid that was damaged gets back what it lost from a partner that still has it, sooner than by itself.
+TEST(morpion_warps_take_over_the_lines_of_a_partner) {
+    const Board board = make_board();
+    Settings settings = settings_of(true);
+    settings.mated = 0;
+    Scratch scratch;
+    Grids good(1, 0.5);
+    walk<Up>(scratch, board, settings, good.walker, 20'000);
+    int mended = 0, alone = 0;
+    for (u32 i = 0; i < 20; ++i) {
+        Grids damaged(i, 100);  // accepts everything
+        damaged.grid = good.grid;
+        damaged.walker.grid = damaged.grid.data();
+        damaged.walker.length = good.walker.length;
+        walk<Up>(scratch, board, settings, damaged.walker, 3);
+        if (damaged.walker.length > good.walker.length - 10) continue;
+        for (const bool with_partner : {true, false}) {
+            Grids grids(i, 0.5);
+            grids.grid = damaged.grid;
+            grids.walker.grid = grids.grid.data();
+            grids.walker.length = damaged.walker.length;
+            grids.walker.partner = good.grid.data();
+            grids.walker.partner_length = with_partner ? good.walker.length : 0;
+            settings.mated = 128;
+            walk<Up>(scratch, board, settings, grids.walker, 300);
+            (with_partner ? mended : alone) += grids.walker.length >= good.walker.length - 2;
+            settings.mated = 0;
+        }
+    }
+    CHECK(mended >= 10 && 2 * alone < mended);
+}
