@@ -67,7 +67,9 @@ def main(words: list[str]) -> None:
     for name, job, tasks in (("tournament", tournament, 24), ("search", search, 24), ("sweep", trials, 12)):
         alone = per_second(job, tasks, "processes:1", 1)
         many = per_second(job, tasks * count, f"processes:{count}", count)
-        print(f"{name}: {many / alone:.2f} times as fast on {count} cores ({many:.2f} tasks/s, {alone:.2f})", flush=True)
+        print(
+            f"{name}: {many / alone:.2f} times as fast on {count} cores ({many:.2f} tasks/s, {alone:.2f})", flush=True
+        )
     alone, many = self_play(2) / 2, self_play(count)
     print(f"self-play: {many / alone:.2f} times as fast on {count} cores ({many:.0f} moves/s, {alone:.0f})", flush=True)
 

@@ -29,9 +29,11 @@ function scale(values, log, from, to) {
 
 const compact = (value) => (Math.abs(value) >= 10000 ? Intl.NumberFormat("en", { notation: "compact" }).format(value) : short(value));
 
-/** A figure; `share` of every line is drawn, from its beginning. */
-export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY }, share = 1, wide = true) {
-  const [WIDTH, HEIGHT] = window.innerWidth < 600 ? [380, 270] : wide ? [640, 320] : [440, 300]; // text keeps its size
+/** A figure for a place of the given width, so that its text has the size of other text; `share` of every line is drawn,
+    from its beginning. */
+export function lines({ x, y, lines: curves, points, log_x: logX, log_y: logY }, share, width) {
+  const WIDTH = Math.min(700, Math.max(280, width));
+  const HEIGHT = Math.round(120 + WIDTH * 0.33);
   const every = [...Object.values(curves), ...Object.values(points)].flat();
   if (!every.length) return h("p", { class: "soft" }, "Nothing to draw yet.");
   const across = scale(every.map((point) => point[0]), logX, LEFT, WIDTH - RIGHT);

@@ -236,7 +236,7 @@ function sized(svg) {
 /** A drawing that may change with the step, or a chart that grows. */
 class Panel {
   constructor({ title, svgs, notes, chart, wide }, steps) {
-    Object.assign(this, { svgs, notes, chart, steps, title, wide });
+    Object.assign(this, { svgs, notes, chart, steps, title });
     this.drawn = new Map();
     this.place = h("div", { class: "lesson-drawing", tabindex: wide && !chart ? 0 : null, role: "group", "aria-label": title });
     this.note = h("figcaption", {});
@@ -244,7 +244,7 @@ class Panel {
   }
 
   go(step) {
-    if (this.chart) this.place.replaceChildren(lines(this.chart, (step + 1) / this.steps, this.wide));
+    if (this.chart) this.place.replaceChildren(lines(this.chart, (step + 1) / this.steps, this.place.clientWidth));
     else if (this.svgs.length) {
       const at = Math.min(step, this.svgs.length - 1);
       if (!this.drawn.has(at)) this.drawn.set(at, sized(drawing(this.svgs[at], this.title)));
