@@ -76,7 +76,7 @@ def test_reproduce_writes_a_page_with_every_board(capsys: pytest.CaptureFixture[
     page = (tmp_path / "index.html").read_text()
     assert page.count("<figure>") == len(GAMES)
     for part in ("src=", "href=", "url(", "@import"):
-        assert part not in page, "the page must not load anything"
+        assert part not in page.replace("href='#", ""), "the page must not load anything"
 
 
 def test_a_failed_study_does_not_take_the_others_down(

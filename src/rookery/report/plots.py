@@ -1,4 +1,4 @@
-"""Figures in one style, as SVG: dashes tell curves apart and hatching bars, so that black and white will do.
+"""Figures in one style, as SVG: dashes tell curves apart and shades bars, so that black and white will do.
 
 >>> svg = draw(lambda figure: lines(figure.subplots(), {"a line": ([1, 2], [3, 4])}, "x", "y"), 4, 3)
 >>> svg.startswith("<svg"), "a line" in svg
@@ -17,14 +17,15 @@ import numpy.typing as npt
 from rookery.draw import PAPER
 
 STYLES = (
-    ("#1b1b1b", "-", ""),
-    ("#c2571a", "--", "////"),
-    ("#2a6f97", "-.", "...."),
-    ("#7a8b3c", ":", "xxxx"),
-    ("#8a6fb0", (0, (6, 1, 1, 1, 1, 1)), "----"),
-    ("#9a9a9a", (0, (1, 2)), "||||"),
+    ("#1b1b1b", "-", 1.0),
+    ("#c2571a", "--", 0.0),
+    ("#2a6f97", "-.", 0.55),
+    ("#7a8b3c", ":", 0.25),
+    ("#8a6fb0", (0, (6, 1, 1, 1, 1, 1)), 0.8),
+    ("#9a9a9a", (0, (1, 2)), 0.4),
 )
-"""Colour, dashes and hatching of the first, second .. curve of a plot."""
+"""Colour, dashes and shade of the first, second .. curve or bars of a plot. Bars are shaded and not hatched, because
+printing turns hatching into images of megabytes."""
 
 
 def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
@@ -36,7 +37,7 @@ def draw(paint: Callable[[Any], None], width: float, height: float) -> str:
         "svg.fonttype": "none", "svg.hashsalt": "rookery", "font.size": 9, "font.family": "sans-serif",
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e4e0d8",
         "figure.facecolor": PAPER, "axes.facecolor": PAPER, "axes.axisbelow": True,
-        "legend.frameon": False, "hatch.linewidth": 0.6, "axes.titlesize": 9.5,
+        "legend.frameon": False, "axes.titlesize": 9.5,
     }  # fmt: skip
     with matplotlib.rc_context(look):
         figure = Figure(figsize=(width, height), layout="constrained")
@@ -103,11 +104,11 @@ def histogram(
     width = 0.86 / max(len(samples), 1)
     below = any(np.any(np.asarray(values) < low) for values in samples.values())
     above = any(np.any(np.asarray(values) > high) for values in samples.values())
-    for i, ((name, values), (colour, _, hatch)) in enumerate(zip(samples.items(), STYLES, strict=False)):
+    for i, ((name, values), (colour, _, shade)) in enumerate(zip(samples.items(), STYLES, strict=False)):
         counts = np.bincount(np.clip(values, low, high) - low, minlength=high - low + 1)
         heights = 100 * counts / max(counts.sum(), 1)
         places = np.arange(low, high + 1) + (i - (len(samples) - 1) / 2) * width
-        axes.bar(places, heights, width, color=colour if i == 0 else "white", edgecolor=colour, hatch=hatch, label=name)
+        axes.bar(places, heights, width, color=(colour, shade), edgecolor=colour, linewidth=0.7, label=name)
     ticks = [low, *range(low + label_every, high, label_every), high]
     axes.set_xticks(ticks, ["≤" * below + str(low), *map(str, ticks[1:-1]), "≥" * above + str(high)])
     axes.set(xlabel=x, ylabel=y, title=title)

@@ -20,11 +20,41 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-_NUMBER = re.compile(r"[-+<>~]?[\d,.]+(e[-+]?\d+)?( ?(%|s|ms|µs|M))?|-|")
+_NUMBER = re.compile(r"(= )?[-+<>~]?[\d,.]+(e[-+]?\d+)?( ?(%|s|ms|µs|M))?|-|")
+
+
+class Exact(str):
+    """A figure that was computed or proven and not sampled. It is marked by "=" wherever it is shown.
+
+    >>> print(table(("rounds", "exact"), [("27,580 ± 31", Exact("27,601.4"))], 80))
+    rounds            exact
+    27,580 ± 31  = 27,601.4
+    """
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "run"), counted(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def with_range(mean: float, low: float, high: float, digits: int = 1, unit: str = "") -> str:
+    """A mean with its range or interval, which is left out where there is only one number.
+
+    >>> with_range(51.6, 48.2, 55.0, unit="%"), with_range(51.6, 51.6, 51.6, unit="%")
+    ('51.6% (48.2-55.0)', '51.6%')
+    """
+    shown = f"{mean:,.{digits}f}{unit}"
+    return shown if low == high else f"{shown} ({low:,.{digits}f}-{high:,.{digits}f})"
 
 
 def cell(value: Any) -> str:
     """A value as people read it."""
+    if isinstance(value, Exact):
+        return f"= {value}" if value else ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

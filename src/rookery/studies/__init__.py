@@ -53,7 +53,7 @@ def run_study(name: str, size: Size, seed: int, folder: Path, console: Console, 
     run = importlib.import_module(module).run
     spread = {"on": check_on(on)} if "on" in inspect.signature(run).parameters else {}
     result: Result = run(size, seed, folder, console, **spread)
-    return replace(result, paper=paper.html() if paper else "")
+    return replace(result, paper=paper.html(), citation=(paper.citation, paper.title)) if paper else result
 
 
 def study(name: str, size: str = "default", seed: int = 0, out: Path | str = "reports", on: str = "here") -> Result:

@@ -28,6 +28,7 @@ from rookery.method import Method
 from rookery.registry import GAMES, agent, load
 from rookery.report import plots
 from rookery.report.study import Figure, Result, Table
+from rookery.report.text import Exact
 from rookery.run import Row, as_json
 from rookery.scale import Job, Task
 from rookery.search.methods import METHODS as SEARCHES
@@ -237,7 +238,9 @@ class Cells:
         rows = []
         for game, _, exam in self.plan.exams:
             exact, _ = self.found(game, exam, "exact")
-            perfect = f"{exam.optimum:g}" if exam.optimum is not None else _mean(exact) if len(exact) else "unknown"
+            perfect = (
+                Exact(f"{exam.optimum:g}") if exam.optimum is not None else _mean(exact) if len(exact) else "unknown"
+            )
             row = [game, exam.variant, exam.unit, perfect]
             for player in ("random", "strongest", *METHODS):
                 scores, reason = self.found(game, exam, player)

@@ -13,11 +13,12 @@ documentation; `python -m rookery.studies.paper GAME` prints it as the page need
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from rookery.report.html import code, fold
 
 COLUMNS = ("in the paper", "here", "faithful, or how it differs and why")
 
@@ -43,6 +44,11 @@ class Paper:
     year: int | None
     items: tuple[Item, ...]
 
+    @property
+    def citation(self) -> str:
+        """The authors and the year, as a reference is cited."""
+        return f"{self.authors}{f' ({self.year})' if self.year else ''}"
+
     def rows(self) -> list[tuple[str, str, str]]:
         return [(item.name, item.here, item.faithful) for item in self.items]
 
@@ -55,18 +61,11 @@ class Paper:
     def html(self) -> str:
         """The table of items, folded away under the paper's name."""
         head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
-        body = "".join(f"<tr>{''.join(f'<td>{_code(cell)}</td>' for cell in row)}</tr>" for row in self.rows())
+        body = "".join(f"<tr>{''.join(f'<td>{code(cell)}</td>' for cell in row)}</tr>" for row in self.rows())
+        table = f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         year = f" ({self.year})" if self.year else ""
         name = escape(f"{self.authors}: {self.title}{year}")
-        return (
-            f"<details class='paper'><summary>The paper, item by item: {name}</summary>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></details>"
-        )
-
-
-def _code(text: str) -> str:
-    """Text with `backticks` as HTML."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+        return fold("paper", f"<h3>The paper, item by item</h3><span>{name}</span>", table)
 
 
 def paper_of(package: str) -> Paper | None:

@@ -17,7 +17,7 @@ from rookery import __version__
 from rookery.files import write_text
 from rookery.progress import cores
 from rookery.report import html
-from rookery.report.study import Result
+from rookery.report.study import CLAIM_COLUMNS, Result
 from rookery.studies import run_study
 from rookery.studies.sizes import Size
 
@@ -43,15 +43,35 @@ def run_studies(
 
 
 def _write_report(results: Sequence[Result], size: Size, folder: Path) -> None:
-    body = (
-        "<h1>Rookery</h1><p>Programs learn to play finite board games and puzzles; here is how far from perfect they "
-        "still are.</p>" + "".join(result.html() for result in results)
-    )
     made = f"{_versions()}; size {size.name}, {sum(result.seconds for result in results):.0f} s in all, {date.today()}."
-    footer = f"<footer><p>{escape(made)}</p></footer>"
-    write_text(folder / "index.html", html.page("Rookery: report", body + footer))
+    body = (
+        "<h1>Rookery: published claims, measured again</h1>"
+        "<p>Programs learn to play finite board games and puzzles; here is how far from perfect they still are.</p>"
+        f"{_claims(results)}{_contents(results)}{''.join(result.fold() for result in results)}"
+        f"<footer><p>{escape(made)}</p></footer>"
+    )
+    write_text(folder / "index.html", html.page("Rookery: report", body))
     data = {"versions": _versions(), "size": size.name, "studies": [result.data() for result in results]}
     write_text(folder / "report.json", json.dumps(data, indent=1))
+
+
+def _claims(results: Sequence[Result]) -> str:
+    """The first screen: what the papers claim, and what became of it."""
+    rows = "".join(result.claims_html() for result in results)
+    if not rows:
+        return ""
+    head = "".join(f"<th scope='col'>{name}</th>" for name in CLAIM_COLUMNS)
+    table = f"<table class='wide claims'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    note = (
+        "<span class='exact'>marks</span> what is exact, here and in every table: computed over all positions or "
+        "proven, not sampled. Numbers in parentheses are 95% intervals unless a note says otherwise."
+    )
+    return f"<div class='scroll'>{table}</div><p class='note'>{note}</p>"
+
+
+def _contents(results: Sequence[Result]) -> str:
+    links = "".join(f"<li><a href='#{escape(r.name)}'>{escape(r.title)}</a></li>" for r in results)
+    return f"<nav aria-label='Contents'><h2>Contents</h2><ol>{links}</ol></nav>"
 
 
 def _versions() -> str:

@@ -1,7 +1,8 @@
 """The addresses of the web page and what they answer.
 
-Everything under `/api` speaks JSON; an error is `{"error": "one sentence"}` with a code of 400 or more. What may take
-long is a stream of server-sent events, and ends when its reader goes away.
+Everything under `/api` speaks JSON, described by the OpenAPI document at `/api/openapi.json`; an error is
+`{"error": "one sentence"}` with a code of 400 or more. What may take long is a stream of server-sent events, and ends
+when its reader goes away.
 """
 
 from __future__ import annotations
@@ -10,38 +11,44 @@ import asyncio
 import contextlib
 import json
 import random
+import re
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rookery import registry
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import plays, reports, review
+from rookery.web import models, plays, reports, review
 from rookery.web.events import EventStream, with_signs_of_life
-from rookery.web.guard import BODY_SECONDS, LOOPBACK, Guard, TooLarge, TooSlow, cookies
+from rookery.web.guard import LOOPBACK, Guard, cookies
 from rookery.web.plays import Replay
 from rookery.web.pool import Pool, TooLong
 from rookery.web.runs import NoRun, Runs
 from rookery.web.store import Play, Store
 
+VERSION = "1.0.0"
+"""The version of the API: the first number grows when what worked before may fail, the second with additions."""
+EXPERIMENT_SECONDS = 10.0
+"""The longest that an experiment of a page about a paper may take."""
 STATIC = Path(__file__).parent / "static"
 VISITOR = "rookery_visitor"
 """The cookie that tells browsers apart: each has a list of games of its own. Whoever knows the address of a game can
 enter it, so that a link shares it."""
 Row = dict[str, Any]
+Endpoint = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
@@ -74,60 +81,6 @@ class Refused(Exception):
         self.code = code
 
 
-class Fields:
-    """The JSON object of a request, with every field checked when it is asked for."""
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
-
-    @staticmethod
-    async def of(request: Request) -> Fields:
-        try:
-            data = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            raise Refused(400, "the body is not JSON") from None
-        if not isinstance(data, dict):
-            raise Refused(400, "the body must be a JSON object")
-        return Fields(data)
-
-    def text(self, name: str, most: int = 200) -> str:
-        value = self._data.get(name)
-        if not isinstance(value, str) or len(value) > most or not value.isprintable():
-            raise Refused(400, f"{name!r} must be a line of text of at most {most} characters")
-        return value
-
-    def lines(self, name: str, most: int = 200_000) -> str | None:
-        """Longer text, or None."""
-        value = self._data.get(name)
-        if value is not None and (not isinstance(value, str) or len(value) > most):
-            raise Refused(400, f"{name!r} must be text of at most {most} characters")
-        return value
-
-    def number(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        value = self._data.get(name, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise Refused(400, f"{name!r} must be a whole number from {low} to {high}")
-        return value
-
-    def texts(self, name: str, most: int) -> list[str]:
-        value = self._data.get(name)
-        if not isinstance(value, list) or len(value) > most or not all(isinstance(v, str) for v in value):
-            raise Refused(400, f"{name!r} must be a list of at most {most} texts")
-        return value
-
-    def table(self, name: str) -> dict[str, Any]:
-        value = self._data.get(name, {})
-        if not isinstance(value, dict):
-            raise Refused(400, f"{name!r} must be an object")
-        return value
-
-    def changed(self, **values: Any) -> Fields:
-        return Fields({**self._data, **values})
-
-    def __contains__(self, name: str) -> bool:
-        return self._data.get(name) is not None
-
-
 class Site:
     """What the endpoints share."""
 
@@ -143,6 +96,7 @@ class Site:
         self.streams: Counter[str] = Counter()
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
+        self.lessons: OrderedDict[str, Row] = OrderedDict()
         self.films: dict[str, asyncio.Task[list[str]]] = {}
         self.filming = asyncio.Semaphore(1)
         self.pick_nothing: set[tuple[str, str]] = set()
@@ -156,8 +110,8 @@ class Site:
         await self.helpers.close()
         self.store.close()
 
-    def play(self, request: Request) -> Play:
-        play = self.store.load(request.path_params["id"])
+    def play(self, play_id: str) -> Play:
+        play = self.store.load(play_id)
         if play is None:
             raise Refused(404, "there is no game with this id")
         return play
@@ -167,43 +121,41 @@ class Site:
 
     # Games
 
-    async def games(self, request: Request) -> Response:
+    async def games(self) -> Row:
+        """Every game, with the agents that play it."""
         runs = self.runs.found()
         games = plays.describe_games(lambda game: self.runs.trained(game, runs))
-        return JSONResponse({"games": games, "today": review.today(), "daily": plays.daily_game()})
+        return {"games": games, "today": review.today(), "daily": plays.daily_game()}
 
-    async def recent(self, request: Request) -> Response:
+    async def recent(self, request: Request) -> Row:
+        """The visitor's games in progress."""
         rows = []
         for play in self.store.recent(_visitor(request), 24):
             try:
                 rows.append(Replay(play).card())
             except ValueError:
                 continue  # of a game that is not loaded this time
-        return JSONResponse({"plays": rows})
+        return {"plays": rows}
 
-    async def create(self, request: Request) -> Response:
-        fields = await Fields.of(request)
-        players = fields.texts("players", 2)
-        now = await self._begin(request, fields, players)
-        trained = self.runs.trained(now.game)
-        plays.check_players(players, now.game, now.state, trained)
+    async def create(self, request: Request, response: Response, body: models.NewPlay) -> Row:
+        """Begin a game."""
+        now = await self._begin(request, body, body.players)
+        plays.check_players(body.players, now.game, now.state, self.runs.trained(now.game))
         visitor = _visitor(request) or secrets.token_urlsafe(18)
         now.play.owner = visitor
         self.store.add(now.play)
-        response = JSONResponse(now.view(trained), 201)
         response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
-        return response
+        return self.view(now)
 
-    async def _begin(self, request: Request, fields: Fields, players: list[str]) -> Replay:
+    async def _begin(self, request: Request, body: models.Start, players: list[str]) -> Replay:
         """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
-        game, variant = self._rules(fields)
-        position = fields.lines("position")
-        seed = fields.number("seed", 0, 2**53) if "seed" in fields else secrets.randbelow(2**53)
+        game, variant, position = plays.rules(body.game, body.variant), body.variant, body.position
+        seed = secrets.randbelow(2**53) if body.seed is None else body.seed
         about: Row = {}
-        if "puzzle" in fields:
-            level = fields.text("puzzle")
+        if body.puzzle is not None:
+            level = body.puzzle
             if level == "daily":
-                about["day"] = fields.text("day") if "day" in fields else review.today()
+                about["day"] = review.today() if body.day is None else body.day
                 level, seed = review.daily(game, about["day"])
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
@@ -235,59 +187,58 @@ class Site:
             with contextlib.suppress(ValueError, TooLong):  # who asks for it is told
                 await self._usual_start(plays.rules(name, game.play_variant), game.play_variant, 0, "")
 
-    def _rules(self, fields: Fields) -> tuple[Game, str | None]:
-        name = fields.text("game")
-        variant = fields.text("variant") if "variant" in fields else None
-        return plays.rules(name, variant), variant
+    async def show(self, play_id: str) -> Row:
+        """A game in progress."""
+        return self.view(Replay(self.play(play_id)))
 
-    async def show(self, request: Request) -> Response:
-        return JSONResponse(self.view(Replay(self.play(request))))
-
-    async def delete(self, request: Request) -> Response:
-        if self.play(request).owner != _visitor(request):
+    async def delete(self, request: Request, play_id: str) -> Row:
+        """Delete a game that the visitor has begun."""
+        if self.play(play_id).owner != _visitor(request):
             raise Refused(403, "only who began a game can delete it")
-        self.store.delete(request.path_params["id"])
-        return JSONResponse({"deleted": True})
+        self.store.delete(play_id)
+        return {"deleted": True}
 
-    async def move(self, request: Request) -> Response:
-        fields = await Fields.of(request)
-        play = self.play(request)
-        self._check_ply(play, fields)
+    async def move(self, play_id: str, body: models.Move) -> Row:
+        """Play a move of a person, and what chance draws after it."""
+        play = self.play(play_id)
+        if body.ply not in (None, play.cursor):
+            raise Refused(409, "the game has moved on since; reload it")
         now = Replay(play)
         player = now.state.player()
         if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
         if now.resigned() is not None:
             raise Refused(409, "the game is over")
-        now.act(fields.number("action", 0, 2**31 - 1))
+        now.act(body.action)
         review.note_end(now, self.store)
         self.store.save(play)
-        return JSONResponse(self.view(now))
+        return self.view(now)
 
-    async def resign(self, request: Request) -> Response:
-        now = Replay(self.play(request))
+    async def resign(self, play_id: str) -> Row:
+        """Give up for the person who plays."""
+        now = Replay(self.play(play_id))
         now.resign()
         self.store.save(now.play)
-        return JSONResponse(self.view(now))
+        return self.view(now)
 
-    async def review(self, request: Request) -> Response:
-        """What every move of a game was worth, move by move, and the worst ones."""
-        now = Replay(self.play(request))
+    async def review(self, request: Request, play_id: str) -> Response:
+        """What every move of a game was worth, move by move, and the worst ones: events `waiting` with the seconds so
+        far, `review` with a move, the last of them with the worst, or `failed` with the error."""
+        now = Replay(self.play(play_id))
         if not now.named:
             raise Refused(409, "nothing was played yet")
         return self.stream(request, review.review_request(now), lambda row: {"event": "review"} | row)
 
-    async def puzzles(self, request: Request) -> Response:
+    async def puzzles(self, request: Request) -> Row:
         """The archive of the daily puzzles, and how many were solved in a row."""
-        return JSONResponse(review.archive(self.store, _visitor(request)))
+        return review.archive(self.store, _visitor(request))
 
-    async def film(self, request: Request) -> Response:
+    async def film(self, name: str) -> Row:
         """Pictures of a game that is being played, for a list of games."""
-        name = request.path_params["name"]
         game = plays.rules(name, None)
         if name not in self.films or (self.films[name].done() and self.films[name].exception()):
             self.films[name] = asyncio.create_task(self._make_film(game))
-        return JSONResponse({"frames": await asyncio.shield(self.films[name])})
+        return {"frames": await asyncio.shield(self.films[name])}
 
     async def _make_film(self, game: Game) -> list[str]:
         """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
@@ -296,61 +247,52 @@ class Site:
             frames: list[str] = (await self.thinkers.one(asked, 30))["frames"]
             return frames
 
-    async def goto(self, request: Request) -> Response:
+    async def goto(self, play_id: str, body: models.Goto) -> Row:
         """Show another moment of the game."""
-        fields = await Fields.of(request)
-        play = self.play(request)
-        now = Replay(play, fields.number("ply", 0, 10**6))
+        play = self.play(play_id)
+        now = Replay(play, body.ply)
         self.store.save(play)
-        return JSONResponse(self.view(now))
+        return self.view(now)
 
-    async def seat(self, request: Request) -> Response:
+    async def seat(self, play_id: str, body: models.Seats) -> Row:
         """Change who plays."""
-        fields = await Fields.of(request)
-        play = self.play(request)
+        play = self.play(play_id)
         game = plays.rules(play.game, play.variant)
-        players = fields.texts("players", 2)
-        plays.check_players(players, game, Replay(play).state, self.runs.trained(game))
-        play.players = players
+        plays.check_players(body.players, game, Replay(play).state, self.runs.trained(game))
+        play.players = body.players
         self.store.save(play)
-        return JSONResponse(self.view(Replay(play)))
+        return self.view(Replay(play))
 
-    async def record(self, request: Request) -> Response:
+    async def record(self, play_id: str) -> Row:
         """The game up to where it is shown, as people of the field write it down."""
-        play = self.play(request)
+        play = self.play(play_id)
         game = plays.rules(play.game, play.variant)
         date = datetime.fromtimestamp(play.created, UTC).date().isoformat()
         players = ["Person" if player == plays.PERSON else player for player in play.players]
         record = game.record(play.start, play.actions[: play.cursor], players, date)
-        return JSONResponse({"text": record.text, "file": f"game.{record.extension}"})
+        return {"text": record.text, "file": f"game.{record.extension}"}
 
-    async def preview(self, request: Request) -> Response:
+    async def preview(self, request: Request, body: models.Edit) -> Row:
         """The game that `create` would begin, drawn, after a change by hand if one is asked for. Where the text is no
         position, `problem` says why; if it is a board, it is drawn all the same."""
-        fields = await Fields.of(request)
-        game, _ = self._rules(fields)
+        game = plays.rules(body.game, body.variant)
         shown: Row = {"pieces": game.pieces()}
         try:
-            if "piece" in fields:
-                text = fields.lines("position") or str(game.initial_state())
-                cell, piece = fields.number("cell", 0, 10_000), fields.text("piece")
-                text = await asyncio.to_thread(plays.with_piece, game, text, cell, piece)
-                fields = fields.changed(position=text)
-            state = (await self._begin(request, fields, [])).state
+            if body.piece is not None:
+                text = body.position or str(game.initial_state())
+                body.position = await asyncio.to_thread(plays.with_piece, game, text, body.cell, body.piece)
+            state = (await self._begin(request, body, [])).state
         except ValueError as error:  # nothing wrong with the request: the position is still being made
             shown["problem"] = " ".join(str(error).split())[:500]
             with contextlib.suppress(ValueError):
-                text = (fields.lines("position") or "").strip()
+                text = (body.position or "").strip()
                 shown |= {"svg": game.sketch(text), "position": text}
-            return JSONResponse(shown)
+            return shown
         agents = plays.offered_agents(state, self.runs.trained(state.game))
-        shown |= {"position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents}
-        shown["opponents"] = plays.opponents(state)
-        return JSONResponse(shown)
-
-    def _check_ply(self, play: Play, fields: Fields) -> None:
-        if fields.number("ply", 0, 10**6, play.cursor) != play.cursor:
-            raise Refused(409, "the game has moved on since; reload it")
+        return shown | {
+            "position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents,
+            "opponents": plays.opponents(state),
+        }  # fmt: skip
 
     # Agents
 
@@ -366,9 +308,10 @@ class Site:
             "agent": name, "trained": {"method": made.method, "folder": str(made.folder), "seconds": made.seconds},
         }  # fmt: skip
 
-    async def reply(self, request: Request) -> Response:
-        """The agent whose turn it is thinks and plays."""
-        play = self.play(request)
+    async def reply(self, request: Request, play_id: str) -> Response:
+        """The agent whose turn it is thinks and plays: events `waiting` with the seconds so far, then `view` with the
+        game, or `failed` with the error."""
+        play = self.play(play_id)
         now = Replay(play)
         if now.result() is not None:
             raise Refused(409, "the game is over")
@@ -388,12 +331,11 @@ class Site:
 
         return self.stream(request, asked, finish)
 
-    async def think(self, request: Request) -> Response:
-        """What an agent thinks of every move, and why."""
-        fields = await Fields.of(request)
-        play = self.play(request)
-        agent = fields.text("agent")
-        asked = {"task": "explain"} | self._agent(agent, play) | _position(play)
+    async def think(self, request: Request, play_id: str, body: models.Think) -> Response:
+        """What an agent thinks of every move, and why: events `waiting` with the seconds so far, `thought` with what it
+        has found, the last of them final, or `failed` with the error."""
+        play = self.play(play_id)
+        asked = {"task": "explain"} | self._agent(body.agent, play) | _position(play)
         key = json.dumps(asked)
         known = self.thoughts.get(key)
         if known is not None:
@@ -408,69 +350,94 @@ class Site:
 
         return self.stream(request, asked, finish, known)
 
-    async def hint(self, request: Request) -> Response:
-        fields = await Fields.of(request)
-        stage = fields.number("stage", 1, 3)
-        play = self.play(request)
+    async def hint(self, request: Request, play_id: str, body: models.AskHint) -> Row:
+        """Help with the next move."""
+        play = self.play(play_id)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
         now = self.store.load(play.id)  # a move may have been made meanwhile
         if now and "puzzle" in now.about:
             now.about["hints"] = now.about.get("hints", 0) + 1
             self.store.save(now)
-        shown = min(stage, len(told["hints"]))
-        return JSONResponse({"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]})
+        shown = min(body.stage, len(told["hints"]))
+        return {"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]}
 
-    async def judge(self, request: Request) -> Response:
+    async def judge(self, request: Request, play_id: str, body: models.AskVerdict) -> Row:
         """What the exact answer says about the action that led to a ply."""
-        fields = await Fields.of(request)
-        play = self.play(request)
-        ply = fields.number("ply", 1, 10**6)
-        if ply > len(play.actions):
+        play = self.play(play_id)
+        if body.ply > len(play.actions):
             raise Refused(400, f"the game has {len(play.actions)} actions only")
-        asked = {"task": "judge"} | _position(play) | {"actions": play.actions[:ply]}
+        asked = {"task": "judge"} | _position(play) | {"actions": play.actions[: body.ply]}
         try:
-            return JSONResponse(await self.helpers.one(asked, self.settings.think_seconds, _asker(request)))
+            return await self.helpers.one(asked, self.settings.think_seconds, _asker(request))
         except ValueError as error:  # nothing wrong with the request: nobody knows
-            return JSONResponse({"verdict": None, "text": str(error)})
+            return {"verdict": None, "text": str(error)}
 
     # Runs and reports
 
-    async def list_runs(self, request: Request) -> Response:
+    async def list_runs(self) -> Row:
+        """All training runs, and what can be trained."""
         if self.forms is None:
             self.forms = (await self.helpers.one({"task": "forms"}, 60))["forms"]
-        return JSONResponse({"runs": self.runs.rows(), "forms": self.forms})
+        return {"runs": self.runs.rows(), "forms": self.forms}
 
-    async def start_run(self, request: Request) -> Response:
-        fields = await Fields.of(request)
-        game, variant = self._rules(fields)
-        asked = {
-            "game": game.name,
-            "variant": variant,
-            "method": fields.text("method"),
-            "preset": fields.text("preset") if "preset" in fields else None,
-            "settings": fields.table("settings"),
-            "seed": fields.number("seed", 0, 2**53, 0),
-        }
-        plan = await self.helpers.one({"task": "plan", "asked": asked}, 60)
-        return JSONResponse({"id": self.runs.start(plan)}, 201)
+    async def start_run(self, body: models.NewRun) -> Row:
+        """Start a training run."""
+        plays.rules(body.game, body.variant)
+        plan = await self.helpers.one({"task": "plan", "asked": body.model_dump()}, 60)
+        return {"id": self.runs.start(plan)}
 
-    async def show_run(self, request: Request) -> Response:
-        return JSONResponse(self.runs.show(request.path_params["id"]))
+    async def show_run(self, run_id: str) -> Row:
+        """A training run with its metrics so far."""
+        return self.runs.show(run_id)
 
-    async def stop_run(self, request: Request) -> Response:
-        await self.runs.stop(request.path_params["id"])
-        return JSONResponse({"stopping": True})
+    async def stop_run(self, run_id: str) -> Row:
+        """Ask a run to end, keeping what it has."""
+        await self.runs.stop(run_id)
+        return {"stopping": True}
 
-    async def resume_run(self, request: Request) -> Response:
-        self.runs.resume(request.path_params["id"])
-        return JSONResponse({"resumed": True})
+    async def resume_run(self, run_id: str) -> Row:
+        """Resume a run that was stopped or has failed."""
+        self.runs.resume(run_id)
+        return {"resumed": True}
 
-    async def list_reports(self, request: Request) -> Response:
-        return JSONResponse({"reports": reports.found(self.settings.reports)})
+    # Pages about papers
 
-    async def address(self, request: Request) -> Response:
+    async def list_lessons(self) -> Row:
+        """The pages about papers."""
+        return await self._lesson({"task": "lessons"}, "")
+
+    async def show_lesson(self, request: Request, lesson: str) -> Row:
+        """A page about a paper: its story, what was found, and experiments with their settings. The first of them
+        remakes the key figure."""
+        return await self._lesson({"task": "lesson", "lesson": await self._known(lesson)}, _asker(request))
+
+    async def experiment(self, request: Request, lesson: str, experiment: str, body: models.Trial) -> Row:
+        """Run an experiment, which takes seconds; what was run before is remembered."""
+        asked = {"task": "experiment", "lesson": await self._known(lesson), "experiment": experiment}
+        return await self._lesson(asked | {"settings": body.settings}, _asker(request))
+
+    async def _known(self, lesson: str) -> str:
+        if lesson not in (row["name"] for row in (await self.list_lessons())["lessons"]):
+            raise Refused(404, "there is no page about such a paper")
+        return lesson
+
+    async def _lesson(self, asked: Row, asker: str) -> Row:
+        """The answer of a worker, remembered."""
+        key = json.dumps(asked, sort_keys=True)
+        if key not in self.lessons:
+            self.lessons[key] = await self.thinkers.one(asked, EXPERIMENT_SECONDS, asker)
+            while len(self.lessons) > 100:
+                self.lessons.popitem(last=False)
+        self.lessons.move_to_end(key)
+        return self.lessons[key]
+
+    async def list_reports(self) -> Row:
+        """The reports that `rookery reproduce` wrote."""
+        return {"reports": reports.found(self.settings.reports)}
+
+    async def address(self) -> Row:
         """What a link needs so that others can open it: the token, where there is one. Who asks has it already."""
-        return JSONResponse({"query": f"?token={self.settings.token}" if self.settings.token else ""})
+        return {"query": f"?token={self.settings.token}" if self.settings.token else ""}
 
     async def show_report(self, request: Request) -> Response:
         page = reports.page(self.settings.reports, request.path_params["id"])
@@ -532,14 +499,11 @@ def _asker(request: Request) -> str:
     return _visitor(request) or (request.client.host if request.client else "")
 
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
 async def _page(request: Request) -> Response:
     return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
 
 
-def _sentence(code: int) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _sentence(code: int) -> Callable[[Request, Exception], Coroutine[Any, Any, Response]]:
     async def handler(request: Request, error: Exception) -> Response:
         return JSONResponse({"error": " ".join(str(error).split())[:500] or "refused"}, getattr(error, "code", code))
 
@@ -549,27 +513,35 @@ def _sentence(code: int) -> Callable[[Request, Exception], Awaitable[Response]]:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentences = {404: "there is nothing at this address", 405: "this address does not take that method"}
-    return JSONResponse({"error": sentences.get(error.status_code, error.detail)}, error.status_code)
+    sentence = sentences.get(error.status_code, error.detail)
+    return JSONResponse({"error": sentence}, error.status_code, error.headers)
+
+
+async def _wrong_body(request: Request, error: Exception) -> Response:
+    """The first thing that is wrong with a body, as a sentence."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    names = [str(part) for part in first["loc"][1:]]
+    if first["type"] == "json_invalid":
+        sentence = "the body is not JSON"
+    elif not names:
+        sentence = "the body must be a JSON object"
+    else:
+        known = {"missing": "is missing", "extra_forbidden": "is not a field of this request"}
+        wrong = re.sub("^[A-Z][a-z]+ should ", "must ", first["msg"])
+        sentence = f"{'.'.join(names)[:80]!r} {known.get(first['type'], wrong)}"
+    return JSONResponse({"error": sentence}, 400)
 
 
 async def _no_run(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "there is no run with this id"}, 404)
 
 
-async def _too_large(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "the body is too large"}, 413)
-
-
-async def _too_slow(request: Request, error: Exception) -> Response:
-    sentence = f"the body did not come within {BODY_SECONDS:g} seconds"
-    return JSONResponse({"error": sentence}, 408, {"connection": "close"})
-
-
 async def _defect(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "something went wrong here; the server's log says what"}, 500)
 
 
-def create_app(settings: Settings) -> Starlette:
+def create_app(settings: Settings) -> FastAPI:
     """The whole application."""
     for name in settings.load:
         registry.register_name(name)
@@ -577,53 +549,78 @@ def create_app(settings: Settings) -> Starlette:
     site = Site(settings)
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await site.warm()
         yield
         await site.close()
 
-    def api(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
-        return Route(f"/api{path}", endpoint, methods=[method])
-
-    routes = [
-        Route("/", _page),
-        api("/games", site.games),
-        api("/games/{name}/film", site.film),
-        api("/puzzles", site.puzzles),
-        api("/plays", site.recent),
-        api("/plays", site.create, "POST"),
-        api("/plays/{id}", site.show),
-        api("/plays/{id}", site.delete, "DELETE"),
-        api("/plays/{id}/move", site.move, "POST"),
-        api("/plays/{id}/goto", site.goto, "POST"),
-        api("/plays/{id}/players", site.seat, "POST"),
-        api("/plays/{id}/reply", site.reply, "POST"),
-        api("/plays/{id}/think", site.think, "POST"),
-        api("/plays/{id}/hint", site.hint, "POST"),
-        api("/plays/{id}/judge", site.judge, "POST"),
-        api("/plays/{id}/resign", site.resign, "POST"),
-        api("/plays/{id}/review", site.review, "POST"),
-        api("/plays/{id}/record", site.record),
-        api("/preview", site.preview, "POST"),
-        api("/runs", site.list_runs),
-        api("/runs", site.start_run, "POST"),
-        api("/runs/{id}", site.show_run),
-        api("/runs/{id}/stop", site.stop_run, "POST"),
-        api("/runs/{id}/resume", site.resume_run, "POST"),
-        api("/reports", site.list_reports),
-        api("/address", site.address),
-        Route("/reports/{id}", site.show_report),
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
-    app = Starlette(
-        routes=routes,
+    app = FastAPI(
+        title="Rookery",
+        description="The web page's own API: play games, ask agents, train them.",
+        version=VERSION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # they would load scripts from elsewhere
+        redoc_url=None,
         lifespan=lifespan,
         middleware=[Middleware(Guard, token=settings.token, hosts=settings.hosts)],
         exception_handlers={
-            Refused: _sentence(400), ValueError: _sentence(400), TooLong: _sentence(504), TooLarge: _too_large,
-            TooSlow: _too_slow, NoRun: _no_run,
-            HTTPException: _http_error, Exception: _defect,
+            Refused: _sentence(400), ValueError: _sentence(400), TooLong: _sentence(504), NoRun: _no_run,
+            RequestValidationError: _wrong_body, HTTPException: _http_error, Exception: _defect,
         },
     )  # fmt: skip
+    refusals: dict[int | str, Row] = {
+        "4XX": {"model": models.Error, "description": "Refused"},
+        "5XX": {"model": models.Error, "description": "Busy, too slow, or a defect"},
+    }
+    streams: list[tuple[str, type[models.Model]]] = []
+
+    def api(path: str, endpoint: Endpoint, method: str = "GET", answer: type | None = None, code: int = 200) -> None:
+        """Add an address; `answer` is the type of what it answers."""
+        app.add_api_route(
+            f"/api{path}", endpoint, methods=[method], response_model=answer, status_code=code, responses=refusals,
+            response_class=JSONResponse, response_model_exclude_unset=True, operation_id=endpoint.__name__,
+        )  # fmt: skip
+
+    def stream(path: str, endpoint: Endpoint, event: type[models.Model]) -> None:
+        """Add an address that answers with a stream of events, this kind and those of every stream."""
+        api(path, endpoint, "POST")
+        streams.append((f"/api{path}", event))
+
+    api("/games", site.games, "GET", models.Games)
+    api("/games/{name}/film", site.film, "GET", models.Film)
+    api("/puzzles", site.puzzles, "GET", models.Puzzles)
+    api("/plays", site.recent, "GET", models.Cards)
+    api("/plays", site.create, "POST", models.View, 201)
+    api("/plays/{play_id}", site.show, "GET", models.View)
+    api("/plays/{play_id}", site.delete, "DELETE", models.Deleted)
+    api("/plays/{play_id}/move", site.move, "POST", models.View)
+    api("/plays/{play_id}/goto", site.goto, "POST", models.View)
+    api("/plays/{play_id}/players", site.seat, "POST", models.View)
+    stream("/plays/{play_id}/reply", site.reply, models.Played)
+    stream("/plays/{play_id}/think", site.think, models.Thought)
+    api("/plays/{play_id}/hint", site.hint, "POST", models.Hint)
+    api("/plays/{play_id}/judge", site.judge, "POST", models.Verdict)
+    api("/plays/{play_id}/resign", site.resign, "POST", models.View)
+    stream("/plays/{play_id}/review", site.review, models.Reviewed)
+    api("/plays/{play_id}/record", site.record, "GET", models.Record)
+    api("/preview", site.preview, "POST", models.Preview)
+    api("/runs", site.list_runs, "GET", models.Runs)
+    api("/runs", site.start_run, "POST", models.Started, 201)
+    api("/runs/{run_id}", site.show_run, "GET", models.RunDetails)
+    api("/runs/{run_id}/stop", site.stop_run, "POST", models.Stopping)
+    api("/runs/{run_id}/resume", site.resume_run, "POST", models.Resumed)
+    api("/learn", site.list_lessons, "GET", models.Lessons)
+    api("/learn/{lesson}", site.show_lesson, "GET", models.Lesson)
+    api("/learn/{lesson}/{experiment}", site.experiment, "POST", models.Outcome)
+    api("/reports", site.list_reports, "GET", models.Reports)
+    api("/address", site.address, "GET", models.Address)
+    app.add_route("/", _page)
+    app.add_route("/reports/{id}", site.show_report)
+    app.mount("/static", StaticFiles(directory=STATIC))
     app.state.site = site
+    document = app.openapi()
+    for path, event in streams:
+        content, schemas = models.stream(event)
+        document["paths"][path]["post"]["responses"]["200"]["content"] = content
+        document["components"]["schemas"] |= schemas
     return app

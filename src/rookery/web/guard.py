@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -119,12 +120,18 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class TooLarge(Exception):
+class TooLarge(HTTPException):
     """The body went on beyond the limit."""
 
+    def __init__(self) -> None:
+        super().__init__(413, "the body is too large")
 
-class TooSlow(Exception):
+
+class TooSlow(HTTPException):
     """The body did not come."""
+
+    def __init__(self) -> None:
+        super().__init__(408, f"the body did not come within {BODY_SECONDS:g} seconds", {"connection": "close"})
 
 
 def _limited(receive: Receive) -> Receive:

@@ -22,6 +22,7 @@ from typing import Any
 from rookery import registry
 from rookery.agents import Agent, Hint
 from rookery.game import TERMINAL, Overlay, State, play_chance
+from rookery.studies.lesson import lesson, lessons
 from rookery.web import forms
 from rookery.web.plays import Replay, exact_agent, load_games, opponent, rules
 from rookery.web.store import Play
@@ -229,9 +230,24 @@ def plan(request: Row) -> Iterator[Row]:
     yield forms.plan(request["asked"])
 
 
+def list_lessons(request: Row) -> Iterator[Row]:
+    """The pages about papers."""
+    yield {"lessons": [lesson(name).card() for name in lessons()]}
+
+
+def show_lesson(request: Row) -> Iterator[Row]:
+    """A page about a paper."""
+    yield lesson(request["lesson"]).data()
+
+
+def experiment(request: Row) -> Iterator[Row]:
+    """An experiment of a page about a paper."""
+    yield lesson(request["lesson"]).experiment(request["experiment"])(request["settings"])
+
+
 TASKS: dict[str, Callable[[Row], Iterator[Row]]] = {
     "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle, "start": start,
-    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready,
+    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready, "lessons": list_lessons, "lesson": show_lesson, "experiment": experiment,
 }  # fmt: skip
 
 

@@ -42,7 +42,8 @@ from rookery.games.endgames.stockfish import EngineError, Stockfish
 from rookery.games.endgames.tables import DistanceTable, tables
 from rookery.registry import load
 from rookery.report import plots
-from rookery.report.study import Figure, Result, Table
+from rookery.report.study import Claim, Figure, Result, Table
+from rookery.report.text import Exact, counted
 from rookery.scale import Job, Task
 from rookery.statistics import wilson_interval
 from rookery.studies.sizes import Size
@@ -259,7 +260,59 @@ def run(size: Size, seed: int, folder: Path, console: Console, on: str = "here")
         found_tables,
         figures,
         time.perf_counter() - begin,
+        conclusion=conclusion(grid, learned),
+        claims=claims(grid),
         settings={"starts": plan.starts, "runs": plan.runs, "matches": plan.matches, "opponent": "perfect defender"},
+    )
+
+
+def solved_shares(grid: Grid, version: str) -> str:
+    """The percentages of runs that reached a solution, by endgame."""
+    found = [grid.solved(version, endgame) for endgame in ENDGAMES]
+    return ", ".join(f"{100 * count / total:.0f}%" for count, total in found)
+
+
+def claims(grid: Grid) -> list[Claim]:
+    """The paper's two findings: its reward by Stockfish learns to mate, that by simple features does not."""
+    best, simple, potential = "Stockfish Decaying", "Heuristic Decaying", "Potential Decaying"
+    found = [grid.solved(best, endgame) for endgame in ENDGAMES]
+    distances = [np.mean([start.exact for start in starts]) for starts in grid.starts.values()]
+    weak, strong = (grid.solved(version, "King and Bishops") for version in (simple, potential))
+    return [
+        Claim(
+            "Q-learning rewarded by an engine learns to mate with queen, rook, and two bishops: 100% of runs",
+            f"{solved_shares(grid, best)}; {_optimal(grid, best)} of the mates are shortest",
+            Exact(f"mate in {', '.join(f'{distance:.1f}' for distance in distances)} moves"),
+            "holds" if all(count == total for count, total in found) else "in part",
+            "Against the perfect defender, where the paper has Stockfish.",
+        ),
+        Claim(
+            f"With a reward of simple features it does not: {PAPER_SOLVED[simple][2]:g}% of runs with bishops",
+            f"{100 * weak[0] / weak[1]:.0f}%; as a potential {100 * strong[0] / strong[1]:.0f}%",
+            Exact("every start can be won"),
+            "in part" if strong[0] > weak[0] else "holds",
+            "True of the reward, not of the features: used as a potential, the same two suffice.",
+        ),
+    ]
+
+
+def _optimal(grid: Grid, version: str) -> str:
+    """The share of all solutions that need not one move more than the exact distance."""
+    pairs = grid.batches([version], ENDGAMES)
+    extra = [int(moves) - start.exact for start, batch in pairs for moves in batch.solutions[batch.solved]]
+    return f"{100 * extra.count(0) / max(1, len(extra)):.0f}%"
+
+
+def conclusion(grid: Grid, learned: dict[str, list[perfect_endgames.Point]]) -> str:
+    return (
+        "Runs that reach a mate, with queen, rook and two bishops: "
+        f"{solved_shares(grid, 'Stockfish Decaying')} by the engine's reward, "
+        f"{solved_shares(grid, 'Heuristic Decaying')} by the paper's heuristic reward, and "
+        f"{solved_shares(grid, 'Potential Decaying')} by a potential of the same two quantities. The paper's order of "
+        f"agents and endgames comes out again. {_optimal(grid, 'Stockfish Decaying')} of the mates of the first are as "
+        "short as can be, and none is shorter than the exact distance. Q-learning from all positions at once plays "
+        f"every won position of {' and '.join(name for name, curve in learned.items() if curve[-1].optimal == 1)} "
+        "perfectly."
     )
 
 
@@ -290,7 +343,8 @@ def solved_table(grid: Grid, command: str) -> Table:
         rows.append(row)
     columns = ["agent", *(f"{name} ({who})" for name in ENDGAMES for who in ("paper", "ours"))]
     note = (
-        f"Ours: {grid.plan.starts} starts per endgame, {grid.plan.runs} runs each, {grid.plan.matches} matches, "
+        f"Ours: {grid.plan.starts} starts per endgame, {counted(grid.plan.runs, 'run')} each, "
+        f"{grid.plan.matches} matches, "
         "against the perfect defender; 95% intervals. Starts are drawn as the paper says, and kept if White wins them. "
         "A run has reached a solution if its table, without exploration, mates. Where the paper rewards by Stockfish's "
         "evaluation, ours takes the exact distance for its 'mate in n'. The potential knows no more than the heuristic "
@@ -336,11 +390,11 @@ def cases_table(grid: Grid, stockfish: Stockfish | None, command: str, progress:
             deep = stockfish_moves([starts[i] for i in order], deeper, progress)
     rows = []
     for case, i, at_depth in zip("AB", order, deep, strict=False):
-        itself = ["?", "?"] if stockfish is None else [str(own[i] or "-"), str(at_depth or "-")]
+        itself = [] if stockfish is None else [str(own[i] or "-"), str(at_depth or "-")]
         for version in (*VERSIONS, *POTENTIAL_VERSIONS):
             moves = [str(m) if m >= 0 else "-" for m in grid.cells[version, endgame][i][1].solutions]
             paper = PAPER_CASES.get((case, version), "")
-            rows.append([f"{version} {case}", str(starts[i].exact), *itself, " ".join(moves), paper])
+            rows.append([f"{version} {case}", Exact(starts[i].exact), *itself, " ".join(moves), paper])
     note = (
         "Moves to mate in each run, '-' where it reached no solution. The paper does not give its positions: ours are "
         + (
@@ -352,7 +406,8 @@ def cases_table(grid: Grid, stockfish: Stockfish | None, command: str, progress:
         f"took 49 moves for its B, and solved them in 14 and 18 moves at depth {DEEP}: the exact distance is never "
         "more than 19 with two bishops."
     )
-    columns = ["agent and case", "exact", "Stockfish", f"at depth {DEEP}", "our runs", "paper's runs"]
+    itself = [] if stockfish is None else ["Stockfish", f"at depth {DEEP}"]
+    columns = ["agent and case", "exact", *itself, f"ours, {counted(grid.plan.runs, 'run')}", "paper's runs"]
     return Table("Table 3.1: special cases", columns, rows, command, note)
 
 
@@ -389,7 +444,7 @@ def reference_table(grid: Grid, stockfish: Stockfish, command: str, progress: Pr
         optimal = sum(moves == start.exact for moves, start, _ in ours)
         rows.append([
             endgame,
-            f"{np.mean([start.exact for start in starts]):.1f}",
+            Exact(f"{np.mean([start.exact for start in starts]):.1f}"),
             mean_or_draws(alone),
             mean_or_draws(against),
             percent(better, len(ours)),
@@ -488,15 +543,16 @@ def beyond_table(grid: Grid, command: str, progress: Progress) -> Table:
                 "Black, against perfect attack" if learners == "weak" else "both, against each other",
                 f"{np.mean(first):.1f}",
                 f"{np.mean(last):.1f}",
-                f"{np.mean(exact):.1f}",
+                Exact(f"{np.mean(exact):.1f}"),
                 percent(kept, moves_of_black),
                 percent(sum(mated), len(mated)) if mated else "-",
             ])  # fmt: skip
     progress.remove_task(task)
     note = (
-        f"{plan.starts} starts, {plan.runs} runs, {plan.matches} matches. White's moves until the end of the match, in "
-        "the first and the last 100 matches. Black's best moves: share of optimal moves of the learned defence along "
-        "its game against perfect attack. White wins: runs in which White mates in half or more of the last 100."
+        f"{plan.starts} starts, {counted(plan.runs, 'run')}, {plan.matches} matches. White's moves until the end of "
+        "the match, in the first and the last 100 matches. Black's best moves: share of optimal moves of the learned "
+        "defence along its game against perfect attack. White wins: runs in which White mates in half or more of the "
+        "last 100."
     )
     columns = ["endgame", "who learns", "first 100", "last 100", "exact", "Black's best moves", "White wins"]
     return Table("Beyond the paper: Black learns too", columns, rows, command, note)
@@ -555,9 +611,10 @@ def pawn_table(plan: Plan, seed: int, command: str, progress: Progress) -> Table
         rows.append([name, version, percent(able, total), f"{np.mean(last):.1%}"])
     progress.remove_task(task)
     note = (
-        f"{plan.starts} starts each, {plan.runs} runs, {plan.matches} matches. Rows 1 to 3 are learned against perfect "
-        "play, which in a drawn position always sets the hardest problem: of the moves that draw, the one after which "
-        "the smallest share of the replies holds. A run can hold a position if its table does so against that."
+        f"{plan.starts} starts each, {counted(plan.runs, 'run')}, {plan.matches} matches. Rows 1 to 3 are learned "
+        "against perfect play, which in a drawn position always sets the hardest problem: of the moves that draw, the "
+        "one after which the smallest share of the replies holds. A run can hold a position if its table does so "
+        "against that."
     )
     columns = ["task", "agent", "runs that can do it", "done in the last 500 matches"]
     return Table("Beyond the paper: pawns, and playing for the draw", columns, rows, command, note)

@@ -123,6 +123,12 @@ def _table(shipped: dict[str, Any], fresh: dict[System, Curve], seed: int, nrpa:
     return Table("Learning by ranked reward", columns, rows, command, note)
 
 
+def full_size_best() -> int:
+    """The longest game of the paper's system at full size."""
+    boards = json.loads((MODELS / "r2.json").read_text())["boards"]
+    return int(max(max(curve["best"]) for curve in boards.values()))
+
+
 def full_size(command: str) -> tuple[Table, Figure]:
     """The paper's system with the values of Table 7.1, on its three boards: a run whose curves ship."""
     data = json.loads((MODELS / "r2.json").read_text())

@@ -14,7 +14,7 @@ _BOARD = 1.5
 def search_tree_svg(state: SolitaireChessState, tree: Sequence[tuple[int, int]], solved: bool, title: str) -> str:
     """Positions from left to right and from top to bottom, numbered in the order in which they were entered; the root
     has no number. Dead ends are red, the solution is green. `tree` is that of `search.Found`;
-    `solved` says that its last position is the solution."""
+    `solved` says that its last position is the solution. Every position carries its number as `data-step`."""
     states = [state]
     children: list[list[int]] = [[] for _ in tree]
     for number, (parent, action) in enumerate(tree[1:], 1):
@@ -57,14 +57,16 @@ def search_tree_svg(state: SolitaireChessState, tree: Sequence[tuple[int, int]],
     for number in range(1, len(tree)):
         (x1, y1), (x2, y2) = corner(tree[number][0]), corner(number)
         colour = draw.HIGHLIGHTS["good"] if number in on_path else draw.LINE
-        canvas.line(x1 + _BOARD / 2, y1 + _BOARD, x2 + _BOARD / 2, y2 - 0.34, colour, 0.05)
+        canvas.line(x1 + _BOARD / 2, y1 + _BOARD, x2 + _BOARD / 2, y2 - 0.34, colour, 0.05, f'data-step="{number}"')
     for number in range(len(tree)):
         x, y = corner(number)
         dead = not children[number] and number not in on_path
+        canvas.add(f'<g data-step="{number}">')
         _small_board(canvas, states[number], x, y, "good" if number in on_path else "bad" if dead else None)
         if number:
             name = states[tree[number][0]].action_name(tree[number][1])
             canvas.text(x + _BOARD / 2, y - 0.17, f"{number}. {name}", 0.24)
+        canvas.add("</g>")
     return canvas.render()
 
 

@@ -2,6 +2,7 @@
 
 import { home } from "./home.js";
 import { h, toast } from "./dom.js";
+import { learnPage, lessonPage } from "./learn.js";
 import { setUp } from "./setup.js";
 import { playPage } from "./play.js";
 import { puzzlesPage } from "./puzzles.js";
@@ -12,6 +13,8 @@ const PAGES = [
   [/^\/new\/([^/]+)$/, "home", setUp],
   [/^\/play\/([\w-]+)$/, "home", playPage],
   [/^\/puzzles$/, "home", puzzlesPage],
+  [/^\/learn$/, "learn", learnPage],
+  [/^\/learn\/([\w-]+)$/, "learn", lessonPage],
   [/^\/runs$/, "runs", runsPage],
   [/^\/runs\/([\w-]+)$/, "runs", runPage],
   [/^\/reports$/, "reports", reportsPage],
