@@ -215,6 +215,18 @@ def test_plain_ladders_neither_mate_nor_renew(device: Device) -> None:
     assert not np.array_equal(search.replicas.grids, alone.replicas.grids)
 
 
+@pytest.mark.parametrize("plain", [0.0, 0.5, 1.0])
+def test_grids_stay_legal_when_they_are_turned(device: Device, monkeypatch: pytest.MonkeyPatch, plain: float) -> None:
+    monkeypatch.setattr("rookery.games.morpion.replicas.ALIGN_ROUNDS", 1)
+    search = ReplicaSearch(replace(SMALL, plain=plain, merge=2), device=device)
+    search.go(1000, rounds=10)
+    grids = zip(search.replicas.grids, search.replicas.lengths, strict=True)
+    for state in (
+        MorpionState(search.game, to_actions(search.game, grid[:length])) for grid, length in grids if length
+    ):
+        assert state.player() == TERMINAL
+
+
 def test_islands_merge_in_pairs(device: Device) -> None:
     search = ReplicaSearch(replace(SMALL, ladders=20, plain=0.2, islands=8, settle=10, merge=5), device=device)
     sizes = []

@@ -369,6 +369,8 @@ class ReplicaSearch(SavedSearch):
         """The ladders of every island, as they are in this round."""
         settings = self.settings
         ladders = np.arange(round(settings.plain * settings.ladders), settings.ladders)
+        if not len(ladders):
+            return []
         merges = max(0, self.rounds - settings.settle) // settings.merge if settings.merge else 0
         return np.array_split(ladders, max(1, min(settings.islands, len(ladders) // 2) >> min(merges, 10)))
 
