@@ -196,7 +196,7 @@ def book(
         "plies": plies,
         "margin": margin,
         "agent": agent,
-        "command": f"rookery book checkers --plies {plies} --margin {margin:g}",
+        "command": f"rookery book checkers --plies {plies} --margin {margin:g} --agent {agent}",
     }
     books.save(out, made, info)
     data = {"positions": len(made), "moves": moves, "file": str(out)}
