@@ -74,7 +74,7 @@ def test_every_answer_is_as_documented(site: Site) -> None:
     reached = set()
 
     def check(case: Any) -> None:
-        response = case.call_and_validate(checks=CHECKS, headers={"content-type": "application/json"})
+        response = case.call_and_validate(checks=CHECKS, headers={"content-type": "application/json"}, timeout=60)
         if response.status_code < 300:
             reached.add(case.operation.label)
 
