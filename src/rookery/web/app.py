@@ -31,7 +31,7 @@ from starlette.staticfiles import StaticFiles
 from rookery import registry
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import models, plays, reports
+from rookery.web import models, plays, reports, review
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, cookies
 from rookery.web.plays import Replay
@@ -97,6 +97,7 @@ class Site:
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
         self.lessons: OrderedDict[str, Row] = OrderedDict()
+        self.films: dict[str, list[str]] = {}
 
     async def close(self) -> None:
         await self.runs.close()
@@ -119,7 +120,7 @@ class Site:
         """Every game, with the agents that play it."""
         runs = self.runs.found()
         games = plays.describe_games(lambda game: self.runs.trained(game, runs))
-        return {"games": games, "today": _today(), "daily": plays.daily_game()}
+        return {"games": games, "today": review.today(), "daily": plays.daily_game()}
 
     async def recent(self, request: Request) -> Row:
         """The visitor's games in progress."""
@@ -149,7 +150,8 @@ class Site:
         if body.puzzle is not None:
             level = body.puzzle
             if level == "daily":
-                level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
+                about["day"] = review.today() if body.day is None else body.day
+                level, seed = review.daily(game, about["day"])
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
             made = await self.helpers.one(asked, 30, _asker(request))
@@ -190,9 +192,37 @@ class Site:
         player = now.state.player()
         if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
+        if now.resigned() is not None:
+            raise Refused(409, "the game is over")
         now.act(body.action)
+        review.note_end(now, self.store)
         self.store.save(play)
         return self.view(now)
+
+    async def resign(self, play_id: str) -> Row:
+        """Give up a game for two."""
+        now = Replay(self.play(play_id))
+        now.resign()
+        self.store.save(now.play)
+        return self.view(now)
+
+    async def review(self, request: Request, play_id: str) -> Response:
+        """What every move of a game was worth: an event `review` per move, and a last one with the worst moves."""
+        now = Replay(self.play(play_id))
+        if not now.named:
+            raise Refused(409, "nothing was played yet")
+        return self.stream(request, review.review_request(now), lambda row: {"event": "review"} | row)
+
+    async def puzzles(self, request: Request) -> Row:
+        """The archive of the daily puzzles, and how many were solved in a row."""
+        return review.archive(self.store, _visitor(request))
+
+    async def film(self, request: Request, game: str) -> Row:
+        """Pictures of a game that is being played, for a list of games."""
+        if game not in self.films:
+            asked = {"task": "film", "game": game, "variant": plays.rules(game, None).play_variant}
+            self.films[game] = (await self.thinkers.one(asked, 30, _asker(request)))["frames"]
+        return {"frames": self.films[game]}
 
     async def goto(self, play_id: str, body: models.Goto) -> Row:
         """Show another moment of the game."""
@@ -238,6 +268,7 @@ class Site:
         agents = plays.offered_agents(state, self.runs.trained(state.game))
         return shown | {
             "position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents,
+            "opponents": plays.opponents(state),
         }  # fmt: skip
 
     # Agents
@@ -259,7 +290,7 @@ class Site:
         game, or `failed` with the error."""
         play = self.play(play_id)
         now = Replay(play)
-        if now.state.player() < 0:
+        if now.result() is not None:
             raise Refused(409, "the game is over")
         agent = play.players[now.state.player()]
         if agent == plays.PERSON:
@@ -300,6 +331,9 @@ class Site:
         """Help with the next move."""
         play = self.play(play_id)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
+        if "puzzle" in play.about:
+            play.about["hints"] = play.about.get("hints", 0) + 1
+            self.store.save(play)
         shown = min(body.stage, len(told["hints"]))
         return {"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]}
 
@@ -441,18 +475,6 @@ def _asker(request: Request) -> str:
     return _visitor(request) or (request.client.host if request.client else "")
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _daily_level(game: Game) -> str:
-    """Easy on Monday, hard on Sunday."""
-    levels = game.puzzle_levels
-    if not levels:
-        raise ValueError(f"{game.title} has no puzzles made by level")
-    return levels[datetime.now(UTC).weekday() * len(levels) // 7]
-
-
 async def _page(request: Request) -> Response:
     return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
 
@@ -504,8 +526,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await site.helpers.warm()
-        await site.thinkers.warm()
+        await asyncio.gather(site.helpers.warm(), site.thinkers.warm())
         yield
         await site.close()
 
@@ -542,6 +563,8 @@ def create_app(settings: Settings) -> FastAPI:
         streams.append((f"/api{path}", event))
 
     api("/games", site.games, "GET", models.Games)
+    api("/games/{game}/film", site.film, "GET", models.Film)
+    api("/puzzles", site.puzzles, "GET", models.Archive)
     api("/plays", site.recent, "GET", models.Cards)
     api("/plays", site.create, "POST", models.View, 201)
     api("/plays/{play_id}", site.show, "GET", models.View)
@@ -553,6 +576,8 @@ def create_app(settings: Settings) -> FastAPI:
     stream("/plays/{play_id}/think", site.think, models.Thought)
     api("/plays/{play_id}/hint", site.hint, "POST", models.Hint)
     api("/plays/{play_id}/judge", site.judge, "POST", models.Verdict)
+    api("/plays/{play_id}/resign", site.resign, "POST", models.View)
+    stream("/plays/{play_id}/review", site.review, models.Reviewed)
     api("/plays/{play_id}/record", site.record, "GET", models.Record)
     api("/preview", site.preview, "POST", models.Preview)
     api("/runs", site.list_runs, "GET", models.Runs)

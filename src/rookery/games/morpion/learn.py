@@ -204,8 +204,8 @@ LESSON = Lesson(
             "Self-play with ranked rewards improves the player.",
             "In 27 to 63 of its 100 iterations the games of our runs did not get longer: 41 to 44 moves, as "
             "random play.",
-            "Its policy is trained on the policy that it played, so that only the value learns anything. The reward is not "
-            "to blame: a policy of one weight per move learns by it, as you can see above.",
+            "Its policy is trained on the policy that it played, so that only the value learns anything. The reward "
+            "is not to blame: a policy of one weight per move learns by it, as you can see above.",
         ),
         Finding(
             "An upper bound of 121 moves.",
