@@ -72,7 +72,7 @@ code { font-size: .9em; overflow-wrap: anywhere; }
   summary { list-style: none; } summary::marker { content: ""; }
   summary, h2, h3, thead { break-after: avoid; } figure, tr { break-inside: avoid; }
   .scroll { overflow: visible; } table { font-size: 8pt; } table.wide { font-size: 7pt; }
-  th, td { padding: .15rem .4rem .15rem 0; overflow-wrap: anywhere; }
+  th, td { padding: .15rem .4rem .15rem 0; overflow-wrap: break-word; } thead th { font-size: inherit; }
   p.note { font-size: 7.5pt; } p.conclusion { font-size: 10pt; } figcaption { font-size: 8pt; }
   .boards { grid-template-columns: repeat(4, 1fr); gap: .6rem; } figure.wide { max-width: 12.5cm; }
 }

@@ -437,7 +437,7 @@ class Study:
             axes.set_xscale("log")
 
         caption = "Figure 5: time per game, on logarithmic scales. The paper's PSV grows with its table, ours does not."
-        return Figure(plots.draw(paint, 6, 4), caption)
+        return Figure(plots.draw(paint, 7, 3.6), caption, wide=True)
 
 
 def train(game: Checkers, games: int, seed: int, settings: Settings | None = None) -> tuple[QTable, float]:
