@@ -90,7 +90,7 @@ class Agent:
         """What the agent would play, its value of every move, and why."""
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
-        reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}" for action in ranked[:5]]
+        reasons = [f"{state.action_name(action)}: {self.in_words(state, values[action])}" for action in ranked[:5]]
         return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
     def _repr_html_(self) -> str:
@@ -131,7 +131,7 @@ class Agent:
         ['wins', '75%', 'even', 'loses']
         """
         if state.game.players == 2 and abs(value) <= 1:
-            known = {1: "wins", 0: "even", -1: "loses"}
+            known = {1.0: "wins", 0.0: "even", -1.0: "loses"}
             return known.get(round(value, 6), f"{50 + 50 * value:.0f}%")
         return f"{draw.short(value)} {state.game.unit}".rstrip()
 

@@ -194,7 +194,7 @@ def _colour_values(
     """A cell has the colour of the best action that ends there; a line has the colour of its own action."""
     ends: dict[int, int] = {}
     numbers = list(values.values())
-    for (_, end), action in reversed(ways.items()):  # the best ones last, above the others
+    for (_, end), action in reversed(list(ways.items())):  # the best ones last, above the others
         line = state.action_line(action)
         if line is None:
             ends[end] = action

@@ -188,7 +188,8 @@ def film(request: Row) -> Iterator[Row]:
     agent = _agent(opponent(game), request["game"], request["variant"])
     rng = random.Random(3)
     state = game.random_start(rng)
-    states, end = [], time.monotonic() + 4
+    states: list[State] = []
+    end = time.monotonic() + 4
     while state.player() != TERMINAL and len(states) < 80 and time.monotonic() < end:
         states.append(state.clone())
         state.apply(agent.choose(state, rng))

@@ -221,8 +221,8 @@ class Morpion(NativeGame):
 _LEVELS = (
     Level("Guesser", "random", about="42 moves per game"),
     Level("Searcher", "mcts:simulations=100", about="61 moves per game"),
-    Level("Nested search", "nmcs", about="66 moves per game"),
-    Level("Adapted search", "nrpa", about="70 moves per game"),
+    Level("Nested search", "nmcs", about="67 moves per game"),
+    Level("Adapted search", "nrpa", about="69 moves per game"),
     Level("Best known", "best", about="plays the game of 82 moves"),
 )
 
