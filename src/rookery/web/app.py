@@ -98,6 +98,8 @@ class Site:
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
         self.lessons: OrderedDict[str, Row] = OrderedDict()
         self.films: dict[str, list[str]] = {}
+        self.pick_nothing: set[tuple[str, str]] = set()
+        """Games with their exact agents that take any start, so that they need not be asked."""
 
     async def close(self) -> None:
         await self.runs.close()
@@ -135,12 +137,13 @@ class Site:
     async def create(self, request: Request, response: Response, body: models.NewPlay) -> Row:
         """Begin a game."""
         now = await self._begin(request, body, body.players)
-        plays.check_players(body.players, now.game, now.state, self.runs.trained(now.game))
+        trained = self.runs.trained(now.game)
+        plays.check_players(body.players, now.game, now.state, trained)
         visitor = _visitor(request) or secrets.token_urlsafe(18)
         now.play.owner = visitor
         self.store.add(now.play)
         response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
-        return self.view(now)
+        return now.view(trained)
 
     async def _begin(self, request: Request, body: models.Start, players: list[str]) -> Replay:
         """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
@@ -164,13 +167,23 @@ class Site:
         return plays.new_play(game, variant, players, start, actions, seed, about)
 
     async def _usual_start(self, game: Game, variant: str | None, seed: int, asker: str) -> str:
-        """A start for a person, picked by the agent that knows the exact values where there is one."""
+        """A start for a person, picked by the agent that knows the exact values where there is one that does so."""
         exact = plays.exact_agent(game)
-        if exact is None:
+        if exact is None or (game.name, exact) in self.pick_nothing:
             start = await asyncio.to_thread(Agent().practice_start, game, random.Random(seed))
             return str(start)
         asked = {"task": "start", "agent": exact, "game": game.name, "variant": variant, "seed": seed}
-        return str((await self.helpers.one(asked, 30, asker))["start"])
+        told = await self.helpers.one(asked, 30, asker)
+        if not told["picked"]:
+            self.pick_nothing.add((game.name, exact))
+        return str(told["start"])
+
+    async def warm(self) -> None:
+        """Get ready, so that the first visitors wait no longer than others."""
+        await asyncio.gather(self.helpers.warm(), self.thinkers.warm())
+        for name, game in registry.GAMES.items():
+            with contextlib.suppress(ValueError, TooLong):  # who asks for it is told
+                await self._usual_start(plays.rules(name, game.play_variant), game.play_variant, 0, "")
 
     async def show(self, play_id: str) -> Row:
         """A game in progress."""
@@ -526,7 +539,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await asyncio.gather(site.helpers.warm(), site.thinkers.warm())
+        await site.warm()
         yield
         await site.close()
 

@@ -203,12 +203,7 @@ def film(request: Row) -> Iterator[Row]:
 
 
 def ready(request: Row) -> Iterator[Row]:
-    """The worker has started, and has made what a new game needs."""
-    for name, game in registry.GAMES.items():
-        exact = exact_agent(rules(name, game.play_variant))
-        if exact:
-            with contextlib.suppress(ValueError, OSError):  # who asks for it is told
-                _agent(exact, name, game.play_variant)
+    """Nothing but the answer that the worker has started."""
     yield from ()
 
 
@@ -220,8 +215,9 @@ def puzzle(request: Row) -> Iterator[Row]:
 
 def start(request: Row) -> Iterator[Row]:
     """A position for a person to play from, picked by the agent that knows the exact values."""
-    game = rules(request["game"], request["variant"])
-    yield {"start": str(_asked(request).practice_start(game, random.Random(request["seed"])))}
+    game, agent = rules(request["game"], request["variant"]), _asked(request)
+    picked = type(agent).practice_start is not Agent.practice_start
+    yield {"start": str(agent.practice_start(game, random.Random(request["seed"]))), "picked": picked}
 
 
 def list_forms(request: Row) -> Iterator[Row]:
