@@ -20,6 +20,7 @@ ValueError: count must be from 1 to 100, not 700
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from typing import Any
 
 from rookery.games import game_name
 from rookery.method import NoSettings, filled, settings_of
+from rookery.registry import load
 from rookery.studies.paper import Paper
 
 Row = dict[str, Any]
@@ -153,7 +155,11 @@ class Lesson:
     """Filled in when the lesson is found."""
 
     def card(self) -> Row:
-        return {"name": self.game, "title": self.title, "paper": self.paper.citation, "summary": self.summary}
+        """What a list of pages shows of this one."""
+        svg = load(self.game).random_start(random.Random(3)).svg()
+        return {
+            "name": self.game, "title": self.title, "paper": self.paper.citation, "summary": self.summary, "svg": svg,
+        }  # fmt: skip
 
     def data(self) -> Row:
         """The page as JSON values."""

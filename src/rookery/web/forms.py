@@ -31,9 +31,10 @@ def offered(method: Method, game: Game) -> list[Setting]:
 
 
 def every_form() -> list[Row]:
-    """One form per game and method. `defaults` has the values by variant ("" where a game has none), and so says which
-    variants the method fits; methods whose packages are not installed are left out."""
-    forms: dict[tuple[str, str], Row] = {}
+    """One form per game and method, or more where variants have methods of their own of that name. `defaults` has the
+    values by variant ("" where a game has none), and so says which variants the form is for; methods whose packages are
+    not installed are left out."""
+    forms: dict[tuple[str, Method], Row] = {}
     for name, kind in GAMES.items():
         for variant in kind.variants or ("",):
             game = rules(name, variant or None)
@@ -42,7 +43,7 @@ def every_form() -> list[Row]:
                     settings = offered(method, game)
                 except ValueError:
                     continue
-                form = forms.setdefault((name, method.name), _form(game, method, settings))
+                form = forms.setdefault((name, method), _form(game, method, settings))
                 form["defaults"][variant] = {setting.name: setting.default for setting in settings}
     return list(forms.values())
 

@@ -492,6 +492,7 @@ class LessonCard(Model):
     title: str
     paper: str
     summary: str
+    svg: str
 
 
 class Lessons(Model):

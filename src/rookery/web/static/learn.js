@@ -10,7 +10,8 @@ export async function learnPage(place) {
   const { lessons } = await get("/learn");
   place.append(h("h1", {}, "Learn"), h("p", { class: "lead" }, "Papers as pages that you can touch: what they did, their key figure made anew, and experiments that run here in seconds."),
     h("ul", { class: "lesson-cards" }, lessons.map((lesson) => h("li", {},
-      h("a", { class: "lesson-card", href: `#/learn/${lesson.name}` }, h("h2", {}, lesson.title), h("p", {}, lesson.summary), h("p", { class: "soft small-text" }, lesson.paper))))));
+      h("a", { class: "lesson-card", href: `#/learn/${lesson.name}` }, h("div", { class: "lesson-thumb" }, drawing(lesson.svg, null)),
+        h("div", { class: "lesson-words" }, h("h2", {}, lesson.title), h("p", {}, lesson.summary), h("p", { class: "soft small-text" }, lesson.paper)))))));
 }
 
 export async function lessonPage(place, query, name) {

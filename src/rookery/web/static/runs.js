@@ -41,20 +41,25 @@ function starter(forms) {
   const [variantField, presetField] = [field("Variant", variant), field("Preset", preset)];
   const about = h("p", { class: "soft" });
   const fields = h("div", { class: "fields" });
-  const form = () => forms.find((row) => row.game === game.value && row.method === method.value);
+  const alike = () => forms.filter((row) => row.game === game.value && row.method === method.value);
+  const form = () => alike().find((row) => variant.value in row.defaults) ?? alike()[0];
   let inputs = new Map();
 
   function chooseGame() {
-    options(method, forms.filter((row) => row.game === game.value).map((row) => row.method), null, methodName);
+    options(method, [...new Set(forms.filter((row) => row.game === game.value).map((row) => row.method))], null, methodName);
     chooseMethod();
   }
 
   function chooseMethod() {
-    const variants = Object.keys(form().defaults);
-    const presets = Object.keys(form().presets);
-    about.textContent = form().about;
+    const variants = alike().flatMap((row) => Object.keys(row.defaults));
     options(variant, variants, variants[0]);
     variantField.hidden = variants[0] === "";
+    chooseVariant();
+  }
+
+  function chooseVariant() {
+    const presets = Object.keys(form().presets);
+    about.textContent = form().about;
     options(preset, ["", ...presets], "", (name) => name || "none");
     presetField.hidden = !presets.length;
     fill();
@@ -91,7 +96,7 @@ function starter(forms) {
 
   game.addEventListener("change", chooseGame);
   method.addEventListener("change", chooseMethod);
-  variant.addEventListener("change", fill);
+  variant.addEventListener("change", chooseVariant);
   preset.addEventListener("change", fill);
   chooseGame();
   return h("form", {
