@@ -376,5 +376,5 @@ def test_boards_are_dark_in_the_dark(open_page: OpenPage, server: Server) -> Non
         square = page.locator('[data-cell="16"]').evaluate("square => getComputedStyle(square).fill")
         piece = page.locator("[data-piece] circle").first.evaluate("piece => getComputedStyle(piece).fill")
         colours.append((sum(map(int, re.findall(r"\d+", square))), piece))
-    assert colours[1][0] < colours[0][0] / 2
+    assert colours[1][0] < 0.6 * colours[0][0]
     assert colours[0][1] == colours[1][1]  # the pieces stay what they are

@@ -159,6 +159,22 @@ def test_hints_of_a_puzzle_are_counted(client: TestClient) -> None:
     assert client.get(f"/api/plays/{view['id']}").json()["about"]["hints"] == 2
 
 
+def test_a_move_made_while_a_hint_is_sought_stays(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = create(client, {"game": "solitaire-chess", "players": ["person"], "puzzle": "beginner"})
+    site: Any = client.app.state.site  # type: ignore[attr-defined]
+
+    async def slow(*asked: Any) -> dict[str, Any]:
+        play = site.store.load(view["id"])
+        play.actions, play.cursor = [view["legal"][0]["action"]], 1
+        site.store.save(play)
+        return {"stuck": False, "hints": ["a", "b"], "cells": [[], []]}
+
+    monkeypatch.setattr(site.helpers, "one", slow)
+    client.post(f"/api/plays/{view['id']}/hint", json={"stage": 1})
+    after = client.get(f"/api/plays/{view['id']}").json()
+    assert (after["ply"], after["about"]["hints"]) == (1, 1)
+
+
 def test_moves_are_numbered_as_people_do(client: TestClient) -> None:
     state = rookery.load("endgames").parse_state("8/8/8/2k5/8/8/3R4/K7 b - - 0 1")
     view = create(client, {"game": "endgames", "players": ["person", "person"], "position": str(state)})

@@ -97,11 +97,14 @@ class Site:
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
         self.lessons: OrderedDict[str, Row] = OrderedDict()
-        self.films: dict[str, list[str]] = {}
+        self.films: dict[str, asyncio.Task[list[str]]] = {}
+        self.filming = asyncio.Semaphore(1)
         self.pick_nothing: set[tuple[str, str]] = set()
         """Games with their exact agents that take any start, so that they need not be asked."""
 
     async def close(self) -> None:
+        for film in self.films.values():
+            film.cancel()
         await self.runs.close()
         await self.thinkers.close()
         await self.helpers.close()
@@ -232,10 +235,17 @@ class Site:
 
     async def film(self, request: Request, game: str) -> Row:
         """Pictures of a game that is being played, for a list of games."""
-        if game not in self.films:
-            asked = {"task": "film", "game": game, "variant": plays.rules(game, None).play_variant}
-            self.films[game] = (await self.thinkers.one(asked, 30, _asker(request)))["frames"]
-        return {"frames": self.films[game]}
+        rules = plays.rules(game, None)
+        if game not in self.films or (self.films[game].done() and self.films[game].exception()):
+            self.films[game] = asyncio.create_task(self._make_film(rules))
+        return {"frames": await asyncio.shield(self.films[game])}
+
+    async def _make_film(self, game: Game) -> list[str]:
+        """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
+        async with self.filming:
+            asked = {"task": "film", "game": game.name, "variant": game.play_variant}
+            frames: list[str] = (await self.thinkers.one(asked, 30))["frames"]
+            return frames
 
     async def goto(self, play_id: str, body: models.Goto) -> Row:
         """Show another moment of the game."""
@@ -344,9 +354,10 @@ class Site:
         """Help with the next move."""
         play = self.play(play_id)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
-        if "puzzle" in play.about:
-            play.about["hints"] = play.about.get("hints", 0) + 1
-            self.store.save(play)
+        now = self.store.load(play.id)  # a move may have been made meanwhile
+        if now and "puzzle" in now.about:
+            now.about["hints"] = now.about.get("hints", 0) + 1
+            self.store.save(now)
         shown = min(body.stage, len(told["hints"]))
         return {"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]}
 

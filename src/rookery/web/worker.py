@@ -189,7 +189,7 @@ def film(request: Row) -> Iterator[Row]:
     rng = random.Random(3)
     state = game.random_start(rng)
     states: list[State] = []
-    end = time.monotonic() + 4
+    end = time.monotonic() + 2
     while state.player() != TERMINAL and len(states) < 80 and time.monotonic() < end:
         states.append(state.clone())
         state.apply(agent.choose(state, rng))

@@ -53,7 +53,7 @@ export class Thoughts {
     offer(this.agent, view, this.chosen.agent, false);
     offer(this.other, view, this.chosen.other, false);
     this.offerNobody();
-    const before = this.layer.value || "agent";
+    const before = this.layer.value || (view.exact ? "other" : "agent"); // the truth, where it is known
     const words = { agent: this.name(this.chosen.agent), other: this.chosen.other && this.name(this.chosen.other), none: "Nothing" };
     const layers = ["agent", ...(this.chosen.other ? ["other"] : []), "none"];
     options(this.layer, layers, layers.includes(before) ? before : "agent", (value) => words[value]);
@@ -71,7 +71,8 @@ export class Thoughts {
   /** What was said about the position that is shown, and is to be seen on the board. */
   shown() {
     if (!this.on.checked || this.layer.value === "none") return null;
-    const thought = this.found[this.layer.value];
+    const { agent, other } = this.found;
+    const thought = this.layer.value === "other" && !other?.error ? other : agent;
     return thought?.position === this.page.view.position ? thought : null;
   }
 
