@@ -3,12 +3,13 @@
 # make debian install the Debian packages that some tests compare with, where there is apt-get
 # make bench  compare our speed with peers; they are installed into an environment of their own
 # make slow   the acceptance runs that take minutes
+# make screenshots  the page on four sizes of screens, light and dark, into build/screenshots; and those of the docs
 
 PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint slow sanitize bench debian axe format clean
+.PHONY: demo test lint slow sanitize bench debian axe screenshots format clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
@@ -57,6 +58,10 @@ axe:
 	  npm install --prefix build/axe --no-audit --no-fund axe-core@4 > build/axe.log 2>&1 || \
 	  echo "axe-core is not installed: its test will be skipped (build/axe.log says why)"; \
 	fi
+
+screenshots: .venv/dev-installed debian
+	$(BIN)/python -m tests.web.screenshots
+	$(BIN)/python -m tests.web.screenshots --docs
 
 format: .venv/dev-installed
 	$(BIN)/ruff check --fix .

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
+from rookery import draw
 from rookery.game import Game, Overlay, State
 from rookery.game import Level as Level
 
@@ -89,7 +90,7 @@ class Agent:
         """What the agent would play, its value of every move, and why."""
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
-        reasons = [f"{state.action_name(action)} is worth {values[action]:.4g}" for action in ranked[:5]]
+        reasons = [f"{state.action_name(action)}: {self.in_words(state, values[action])}" for action in ranked[:5]]
         return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
 
     def _repr_html_(self) -> str:
@@ -111,12 +112,28 @@ class Agent:
     def judge(self, before: State, action: int) -> Verdict:
         """What a move was worth, by this agent's values."""
         values = self.values(before)
-        best, got, name = max(values.values()), values[action], before.action_name(action)
+        best, got, name = max(values.values()), values[action], before.action_label(action)
         if got == best:
-            return Verdict("good", f"{name} is a best move ({got:.4g}).")
-        top = before.action_name(max(values, key=lambda a: values[a]))
+            return Verdict("good", f"{name} is a best move: {self.in_words(before, got)}.")
+        top = before.action_label(max(values, key=lambda a: values[a]))
         kind: Literal["slower", "bad"] = "bad" if best > 0 >= got else "slower"
-        return Verdict(kind, f"{name} is worth {got:.4g}; the best was {top}, {best:.4g}.")
+        return Verdict(kind, f"{name}: {self.in_words(before, got)}. Better was {top}: {self.in_words(before, best)}.")
+
+    def in_words(self, state: State, value: float) -> str:
+        """What a value of a move means to a person, in few words: "mate in 14", "41 more rounds".
+
+        The default takes values as expected returns. Those of a game for two are the share of the points that the mover
+        can expect, if they lie between a loss, -1, and a win, 1.
+
+        >>> import rookery
+        >>> state = rookery.load("checkers").initial_state()
+        >>> [Agent().in_words(state, value) for value in (1, 0.5, 0, -1)]
+        ['wins', '75%', 'even', 'loses']
+        """
+        if state.game.players == 2 and abs(value) <= 1:
+            known = {1.0: "wins", 0.0: "even", -1.0: "loses"}
+            return known.get(round(value, 6), f"{50 + 50 * value:.0f}%")
+        return f"{draw.short(value)} {state.game.unit}".rstrip()
 
     def practice_start(self, game: Game, rng: random.Random) -> State:
         """A position for a person to play from. An agent that knows the truth may pick one that the person can win."""

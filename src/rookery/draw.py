@@ -1,7 +1,8 @@
 """SVG for boards: one style for notebooks, reports, docs and the web page.
 
 A game draws its board on a `Canvas` and ends with `draw_overlay`. Every cell a person can touch is an element with a
-`data-cell` attribute; what must stay upright when the board is turned round carries its middle as `data-upright`.
+`data-cell` attribute; what must stay upright when the board is turned round carries its middle as `data-upright`. A
+piece that moves from cell to cell carries its kind as `data-piece`, by which the page animates and drags it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,14 @@ class Canvas:
     def __init__(self, width: float, height: float, title: str) -> None:
         self.width, self.height, self.title = width, height, title
         self.parts: list[str] = []
+        self.ground: int | None = None
+        """How many of the parts lie below marks; None for all."""
         self.add(f'<rect width="{width:g}" height="{height:g}" fill="{PAPER}"/>')
+
+    def pieces(self) -> None:
+        """What is drawn from here on stands above the marks that an overlay puts on cells."""
+        if self.ground is None:
+            self.ground = len(self.parts)
 
     def add(self, element: str) -> None:
         self.parts.append(element)
@@ -110,15 +118,19 @@ def bars(title: str, rows: Sequence[tuple[str, float]]) -> str:
     return canvas.render(32)
 
 
-def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = 0.5, first_dark: bool = False) -> None:
+MARGIN = 0.34
+"""The width of the edge around a checkerboard, on which its ranks and files are named."""
+
+
+def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = MARGIN, first_dark: bool = False) -> None:
     """Squares with files a, b, c ... below and ranks on the left. Cell 0 is the top left one."""
     for row in range(rows):
         for column in range(columns):
             fill = DARK if (row + column + rows + first_dark) % 2 else LIGHT
             canvas.rect(margin + column, margin + row, 1, 1, fill, row * columns + column)
-        canvas.text(margin / 2, margin + row + 0.5, str(rows - row), 0.28, LINE)
+        canvas.text(margin / 2, margin + row + 0.5, str(rows - row), 0.22, LINE)
     for column in range(columns):
-        canvas.text(margin + column + 0.5, margin * 1.5 + rows, chr(ord("a") + column), 0.28, LINE)
+        canvas.text(margin + column + 0.5, margin * 1.5 + rows, chr(ord("a") + column), 0.22, LINE)
     edge = f'stroke="{LINE}" stroke-width="0.04"'
     canvas.rect(margin, margin, columns, rows, "none", extra=f"{edge} pointer-events='none'")
 
@@ -126,46 +138,99 @@ def checkerboard(canvas: Canvas, rows: int, columns: int, margin: float = 0.5, f
 def draw_overlay(
     canvas: Canvas, state: State, overlay: Overlay | None, centre: Callable[[int], tuple[float, float]]
 ) -> None:
-    """Highlights, arrows, labels and action values on top of a drawn board whose cells are 1 wide."""
+    """Highlights and colours of values under the pieces of a drawn board whose cells are 1 wide; arrows, labels and the
+    best values above them."""
     if overlay is None:
         return
-    canvas.add('<g pointer-events="none">')
+    above, ground = canvas.parts, len(canvas.parts) if canvas.ground is None else canvas.ground
+    canvas.parts = ['<g pointer-events="none">']
     for cell, kind in overlay.highlights.items():
         x, y = centre(cell)
-        colour = HIGHLIGHTS[kind]
-        canvas.rect(
-            x - 0.46, y - 0.46, 0.92, 0.92, colour, extra=f'fill-opacity="0.28" stroke="{colour}" stroke-width="0.06"'
-        )
+        opacity = "0.5" if kind == "last" else "0.6"
+        canvas.rect(x - 0.5, y - 0.5, 1, 1, HIGHLIGHTS[kind], extra=f'fill-opacity="{opacity}"')
+    ways = _ways(state, overlay.values)
+    _colour_values(canvas, state, overlay.values, ways, centre)
+    canvas.add("</g>")
+    canvas.parts = [*above[:ground], *canvas.parts, *above[ground:], '<g pointer-events="none">']
     for start, end in overlay.arrows:
         arrow(canvas, centre(start), centre(end))
     for cell, label in overlay.labels.items():
         x, y = centre(cell)
         canvas.text(x, y, label, 0.42 if len(label) < 3 else 0.32, extra='font-weight="600"')
-    _draw_values(canvas, state, overlay.values, centre)
+    _write_values(canvas, state, overlay, ways, centre)
     canvas.add("</g>")
 
 
-def _draw_values(
-    canvas: Canvas, state: State, values: Mapping[int, float], centre: Callable[[int], tuple[float, float]]
-) -> None:
-    """A value stands at the lower edge of the cell where its action ends, below what is on the cell. Where several
-    actions end each has an arrow, and its value stands before the end; so do the best. Of actions with the same first
-    and last cell the best is shown. No value covers another: where there is no room, the lower one is left out."""
-    ranked = sorted(values, key=lambda action: -values[action])
-    paths: dict[tuple[int, int], int] = {}  # by first and last cell
-    for action in ranked:
+SCALE = ("#c0503f", "#d58a4e", "#e3c06a", "#9db368", "#3f8f5f")
+"""The colours of values, from the worst move to the best."""
+WRITTEN = 3
+"""Values that are written on a board; all have a colour."""
+
+
+def colour_of(value: float, values: Sequence[float]) -> str:
+    """The colour of a value among others.
+
+    >>> [SCALE.index(colour_of(value, [0.0, 0.5, 1.0])) for value in (0.0, 0.5, 1.0)]
+    [0, 2, 4]
+    """
+    low, high = min(values), max(values)
+    share = 1.0 if high == low else (value - low) / (high - low)
+    return SCALE[min(len(SCALE) - 1, int(share * len(SCALE)))]
+
+
+def _ways(state: State, values: Mapping[int, float]) -> dict[tuple[int, int], int]:
+    """The best action for every first and last cell, the best of all first."""
+    ways: dict[tuple[int, int], int] = {}
+    for action in sorted(values, key=lambda action: -values[action]):
         if cells := state.action_cells(action):
-            paths.setdefault((cells[0], cells[-1]), action)
-    ends = Counter(end for _, end in paths)
+            ways.setdefault((cells[0], cells[-1]), action)
+    return ways
+
+
+def _colour_values(
+    canvas: Canvas, state: State, values: Mapping[int, float], ways: Mapping[tuple[int, int], int],
+    centre: Callable[[int], tuple[float, float]],
+) -> None:  # fmt: skip
+    """A cell has the colour of the best action that ends there; a line has the colour of its own action."""
+    ends: dict[int, int] = {}
+    numbers = list(values.values())
+    for (_, end), action in reversed(list(ways.items())):  # the best ones last, above the others
+        line = state.action_line(action)
+        if line is None:
+            ends[end] = action
+        else:
+            colour = colour_of(values[action], numbers)
+            canvas.line(
+                *centre(line[0]), *centre(line[1]), colour, 0.16, 'stroke-linecap="round" stroke-opacity="0.75"'
+            )
+    for cell, action in ends.items():
+        x, y = centre(cell)
+        colour = colour_of(values[action], numbers)
+        canvas.rect(x - 0.5, y - 0.5, 1, 1, colour, extra='fill-opacity="0.55"')
+
+
+def _write_values(
+    canvas: Canvas, state: State, overlay: Overlay, ways: Mapping[tuple[int, int], int],
+    centre: Callable[[int], tuple[float, float]],
+) -> None:  # fmt: skip
+    """The best values are written at the lower edge of the cell where their action ends, below what is on the cell.
+    The best have an arrow, and so have actions that end on one cell; there the value stands before the end. No value
+    covers another: where there is no room, the lower one is left out."""
+    values = overlay.values
+    few = dict(list(ways.items())[:WRITTEN])
+    ends = Counter(end for _, end in few)
     best = max(values.values(), default=0.0)
-    for (start, end), action in reversed(paths.items()):
-        if start != end and (values[action] == best or ends[end] > 1):
+    for (start, end), action in reversed(few.items()):
+        moves = state.preview_cells(action) == state.action_cells(action)  # and does not fill or join other cells
+        if start != end and moves and (values[action] == best or ends[end] > 1):
             arrow(canvas, centre(start), centre(end), 0.9 if values[action] == best else 0.35)
     taken: list[tuple[float, float, float]] = []  # the middles and widths of what is written
-    for (start, end), action in paths.items():
-        text = short(values[action])
+    for (start, end), action in few.items():
+        text = overlay.words.get(action) or short(values[action])
         width = 0.14 * len(text) + 0.14
         (x0, y0), (x1, y1) = centre(start), centre(end)
+        if state.action_line(action) is not None:  # the new dot tells the line
+            (x0, y0), (x1, y1) = (x1, y1), (x0, y0)
         length = max(math.hypot(x1 - x0, y1 - y0), 1.0)
         places = [(x1, y1 + 0.33), (x1, y1 - 0.33)] if ends[end] == 1 else []
         places += [(x1 - back / length * (x1 - x0), y1 - back / length * (y1 - y0)) for back in (0.4, 0.55, 0.7)]
@@ -254,12 +319,21 @@ def chess_piece(canvas: Canvas, x: float, y: float, piece: str, white: bool = Tr
     fill, stroke = ("#fdfbf6", INK) if white else (INK, "#fdfbf6")
     outline = INK if white else "#14130f"
     transform = f"translate({x - size / 2:g} {y - size / 2:g}) scale({size / 100:g})"
+    canvas.pieces()
     canvas.add(
         f'<g transform="{transform}" fill="{fill}" stroke="{outline}" stroke-width="3.4" stroke-linejoin="round" '
-        f'pointer-events="none" data-upright="{x:g} {y:g}">'
+        f'pointer-events="none" data-upright="{x:g} {y:g}" data-piece="{piece if white else piece.lower()}">'
     )
     for path in [*_PIECES[piece], _BASE]:
         canvas.add(f'<path d="{path}"/>')
     if piece in _DETAILS:
         canvas.add(f'<path d="{_DETAILS[piece]}" fill="none" stroke="{stroke}" stroke-linecap="round"/>')
     canvas.add("</g>")
+
+
+def piece_icon(piece: str, white: bool = True) -> str:
+    """One chess piece as a drawing of its own."""
+    canvas = Canvas(1, 1, piece)
+    canvas.parts = []
+    chess_piece(canvas, 0.5, 0.5, piece, white)
+    return canvas.render()

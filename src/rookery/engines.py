@@ -257,6 +257,19 @@ class EngineAgent(Agent):
                 return super().values(state)
         return values
 
+    def in_words(self, state: State, value: float) -> str:
+        """Pawns or men, or the moves to a win.
+
+        >>> import rookery
+        >>> state = rookery.load("endgames").initial_state()
+        >>> [EngineAgent.in_words(None, state, value) for value in (0.5, 988, 1000, -997)]
+        ['+0.50', 'wins in 12', 'wins', 'loses in 3']
+        """
+        if abs(value) < WON / 2:
+            return f"{value:+.2f}"
+        moves = round(WON - abs(value))
+        return ("wins" if value > 0 else "loses") + (f" in {moves}" if moves else "")
+
 
 class EngineMethod(Method):
     """A method whose agent is an engine, named by its program as `uci:PROGRAM` is."""

@@ -41,7 +41,9 @@ class Overlay:
     labels: Mapping[int, str] = field(default_factory=dict)
     """Cell to a short text: a move number, for one."""
     values: Mapping[int, float] = field(default_factory=dict)
-    """Action to value, drawn where the action ends."""
+    """Action to value, drawn as a colour where the action ends, with a number for the best few."""
+    words: Mapping[int, str] = field(default_factory=dict)
+    """Action to a few characters that are written instead of its value."""
 
 
 StateT = TypeVar("StateT", bound="State")
@@ -119,6 +121,30 @@ class State:
     def preview_cells(self, action: int) -> list[int]:
         """The cells to light up while this action is considered; the default is those to touch."""
         return self.action_cells(action)
+
+    def action_label(self, action: int) -> str:
+        """The action in words for people who do not know the notation; the default is `action_name`."""
+        return self.action_name(action)
+
+    def action_line(self, action: int) -> tuple[int, int] | None:
+        """The two cells between which an action draws a line, in games of lines."""
+        return None
+
+    def action_icon(self, action: int) -> str:
+        """A small drawing that tells an action from others with the same cells, such as a new piece; or nothing."""
+        return ""
+
+    def action_key(self, action: int) -> str:
+        """The key that plays an action, as browsers name it ("ArrowUp"); or nothing."""
+        return ""
+
+    def listed_actions(self) -> list[int]:
+        """The legal actions in the order in which people expect them; the default is that of `legal_actions`."""
+        return self.legal_actions()
+
+    def feats(self) -> list[str]:
+        """Sentences about what was achieved that is worth a celebration, such as a record."""
+        return []
 
     def __str__(self) -> str:
         """The position on one line; `Game.parse_state` reads it back."""
@@ -354,6 +380,12 @@ class Game:
     any_order: ClassVar[bool] = False
     """For one player: the moves of a finished game may be made in every order in which they are legal, with the same
     result."""
+    bottom: ClassVar[int] = 0
+    """The player whose side is at the bottom of the drawing."""
+    play_variant: ClassVar[str | None] = None
+    """The variant that a person plays if nothing is chosen; None for the first one."""
+    unit: ClassVar[str] = ""
+    """What the return of a game for one counts, such as "points"."""
     draws_last_move: ClassVar[bool] = False
     """Whether the drawing of a position marks the last move by itself."""
     history_matters: ClassVar[bool] = False

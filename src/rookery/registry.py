@@ -22,7 +22,7 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -413,9 +413,10 @@ def _game_of(run: Run) -> Game:
     return load(run.info["game"], **run.info["options"])
 
 
-def strongest(game: Game) -> str:
-    """The agent to meet if nothing is chosen: the game's own best, else a general search."""
-    known = agent_names(game, ready=True)
+def strongest(game: Game, among: Collection[str] | None = None) -> str:
+    """The agent to meet if nothing is chosen: the game's own best, else a general search. `among` names the agents that
+    are ready, if that is known already."""
+    known = agent_names(game, ready=True) if among is None else among
     return next(name for name in ("best", "oracle", "mcts", "random") if name in known)
 
 

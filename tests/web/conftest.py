@@ -89,8 +89,9 @@ def stop_server(server: Server) -> None:
     server.process.wait(30)
 
 
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
-    server = start_server(folder)
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all that look at it from outside."""
+    server = start_server(tmp_path_factory.mktemp("server"))
     yield server
     stop_server(server)

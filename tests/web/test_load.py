@@ -12,3 +12,4 @@ def test_fifty_players_meet_no_error() -> None:
     assert result["errors"] == []
     assert result["calls"]["move"]["calls"] > 300
     assert result["calls"]["move"]["median_ms"] < 100
+    assert result["calls"]["new game"]["p95_ms"] < 200  # those of the first second, too

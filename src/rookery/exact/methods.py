@@ -38,6 +38,11 @@ class SolvedAgent(Agent):
         trifle = 1e-9 * max(1.0, *(abs(worth) for worth, _ in moves.values()))
         return {action: worth + trifle * (action in best) for action, (worth, _) in moves.items()}
 
+    def in_words(self, state: State, value: float) -> str:
+        if state.game.players == 2 and abs(value) < 1e-6:
+            return "draws"
+        return super().in_words(state, value)
+
     def explain(self, state: State) -> Explanation:
         moves, players = self.solved.moves(state), state.game.players
         best = self.solved.best_moves(state)

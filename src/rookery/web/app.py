@@ -31,7 +31,7 @@ from starlette.staticfiles import StaticFiles
 from rookery import registry
 from rookery.agents import Agent
 from rookery.game import Game
-from rookery.web import models, plays, reports
+from rookery.web import models, plays, reports, review
 from rookery.web.events import EventStream, with_signs_of_life
 from rookery.web.guard import LOOPBACK, Guard, cookies
 from rookery.web.plays import Replay
@@ -97,8 +97,14 @@ class Site:
         """Answers under way, by visitor."""
         self.thoughts: OrderedDict[str, Row] = OrderedDict()
         self.lessons: OrderedDict[str, Row] = OrderedDict()
+        self.films: dict[str, asyncio.Task[list[str]]] = {}
+        self.filming = asyncio.Semaphore(1)
+        self.pick_nothing: set[tuple[str, str]] = set()
+        """Games with their exact agents that take any start, so that they need not be asked."""
 
     async def close(self) -> None:
+        for film in self.films.values():
+            film.cancel()
         await self.runs.close()
         await self.thinkers.close()
         await self.helpers.close()
@@ -119,7 +125,7 @@ class Site:
         """Every game, with the agents that play it."""
         runs = self.runs.found()
         games = plays.describe_games(lambda game: self.runs.trained(game, runs))
-        return {"games": games, "today": _today(), "daily": plays.daily_game()}
+        return {"games": games, "today": review.today(), "daily": plays.daily_game()}
 
     async def recent(self, request: Request) -> Row:
         """The visitor's games in progress."""
@@ -134,12 +140,13 @@ class Site:
     async def create(self, request: Request, response: Response, body: models.NewPlay) -> Row:
         """Begin a game."""
         now = await self._begin(request, body, body.players)
-        plays.check_players(body.players, now.game, now.state, self.runs.trained(now.game))
+        trained = self.runs.trained(now.game)
+        plays.check_players(body.players, now.game, now.state, trained)
         visitor = _visitor(request) or secrets.token_urlsafe(18)
         now.play.owner = visitor
         self.store.add(now.play)
         response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
-        return self.view(now)
+        return now.view(trained)
 
     async def _begin(self, request: Request, body: models.Start, players: list[str]) -> Replay:
         """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
@@ -149,7 +156,8 @@ class Site:
         if body.puzzle is not None:
             level = body.puzzle
             if level == "daily":
-                level, seed, about = _daily_level(game), int(_today().replace("-", "")), {"day": _today()}
+                about["day"] = review.today() if body.day is None else body.day
+                level, seed = review.daily(game, about["day"])
             about["puzzle"] = level
             asked = {"task": "puzzle", "game": game.name, "level": level, "seed": seed % 2**31}
             made = await self.helpers.one(asked, 30, _asker(request))
@@ -162,13 +170,23 @@ class Site:
         return plays.new_play(game, variant, players, start, actions, seed, about)
 
     async def _usual_start(self, game: Game, variant: str | None, seed: int, asker: str) -> str:
-        """A start for a person, picked by the agent that knows the exact values where there is one."""
+        """A start for a person, picked by the agent that knows the exact values where there is one that does so."""
         exact = plays.exact_agent(game)
-        if exact is None:
+        if exact is None or (game.name, exact) in self.pick_nothing:
             start = await asyncio.to_thread(Agent().practice_start, game, random.Random(seed))
             return str(start)
         asked = {"task": "start", "agent": exact, "game": game.name, "variant": variant, "seed": seed}
-        return str((await self.helpers.one(asked, 30, asker))["start"])
+        told = await self.helpers.one(asked, 30, asker)
+        if not told["picked"]:
+            self.pick_nothing.add((game.name, exact))
+        return str(told["start"])
+
+    async def warm(self) -> None:
+        """Get ready, so that the first visitors wait no longer than others."""
+        await asyncio.gather(self.helpers.warm(), self.thinkers.warm())
+        for name, game in registry.GAMES.items():
+            with contextlib.suppress(ValueError, TooLong):  # who asks for it is told
+                await self._usual_start(plays.rules(name, game.play_variant), game.play_variant, 0, "")
 
     async def show(self, play_id: str) -> Row:
         """A game in progress."""
@@ -190,9 +208,44 @@ class Site:
         player = now.state.player()
         if player >= 0 and play.players[player] != plays.PERSON:
             raise Refused(409, "it is the agent's turn")
+        if now.resigned() is not None:
+            raise Refused(409, "the game is over")
         now.act(body.action)
+        review.note_end(now, self.store)
         self.store.save(play)
         return self.view(now)
+
+    async def resign(self, play_id: str) -> Row:
+        """Give up a game for two."""
+        now = Replay(self.play(play_id))
+        now.resign()
+        self.store.save(now.play)
+        return self.view(now)
+
+    async def review(self, request: Request, play_id: str) -> Response:
+        """What every move of a game was worth: an event `review` per move, and a last one with the worst moves."""
+        now = Replay(self.play(play_id))
+        if not now.named:
+            raise Refused(409, "nothing was played yet")
+        return self.stream(request, review.review_request(now), lambda row: {"event": "review"} | row)
+
+    async def puzzles(self, request: Request) -> Row:
+        """The archive of the daily puzzles, and how many were solved in a row."""
+        return review.archive(self.store, _visitor(request))
+
+    async def film(self, request: Request, game: str) -> Row:
+        """Pictures of a game that is being played, for a list of games."""
+        rules = plays.rules(game, None)
+        if game not in self.films or (self.films[game].done() and self.films[game].exception()):
+            self.films[game] = asyncio.create_task(self._make_film(rules))
+        return {"frames": await asyncio.shield(self.films[game])}
+
+    async def _make_film(self, game: Game) -> list[str]:
+        """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
+        async with self.filming:
+            asked = {"task": "film", "game": game.name, "variant": game.play_variant}
+            frames: list[str] = (await self.thinkers.one(asked, 30))["frames"]
+            return frames
 
     async def goto(self, play_id: str, body: models.Goto) -> Row:
         """Show another moment of the game."""
@@ -238,6 +291,7 @@ class Site:
         agents = plays.offered_agents(state, self.runs.trained(state.game))
         return shown | {
             "position": str(state), "svg": state.svg(), "moves": len(state.legal_actions()), "agents": agents,
+            "opponents": plays.opponents(state),
         }  # fmt: skip
 
     # Agents
@@ -259,7 +313,7 @@ class Site:
         game, or `failed` with the error."""
         play = self.play(play_id)
         now = Replay(play)
-        if now.state.player() < 0:
+        if now.result() is not None:
             raise Refused(409, "the game is over")
         agent = play.players[now.state.player()]
         if agent == plays.PERSON:
@@ -300,6 +354,10 @@ class Site:
         """Help with the next move."""
         play = self.play(play_id)
         told = await self.helpers.one({"task": "hint"} | _position(play), 20, _asker(request))
+        now = self.store.load(play.id)  # a move may have been made meanwhile
+        if now and "puzzle" in now.about:
+            now.about["hints"] = now.about.get("hints", 0) + 1
+            self.store.save(now)
         shown = min(body.stage, len(told["hints"]))
         return {"stuck": told["stuck"], "hints": told["hints"][:shown], "cells": told["cells"][shown - 1]}
 
@@ -441,18 +499,6 @@ def _asker(request: Request) -> str:
     return _visitor(request) or (request.client.host if request.client else "")
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _daily_level(game: Game) -> str:
-    """Easy on Monday, hard on Sunday."""
-    levels = game.puzzle_levels
-    if not levels:
-        raise ValueError(f"{game.title} has no puzzles made by level")
-    return levels[datetime.now(UTC).weekday() * len(levels) // 7]
-
-
 async def _page(request: Request) -> Response:
     return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
 
@@ -504,8 +550,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await site.helpers.warm()
-        await site.thinkers.warm()
+        await site.warm()
         yield
         await site.close()
 
@@ -542,6 +587,8 @@ def create_app(settings: Settings) -> FastAPI:
         streams.append((f"/api{path}", event))
 
     api("/games", site.games, "GET", models.Games)
+    api("/games/{game}/film", site.film, "GET", models.Film)
+    api("/puzzles", site.puzzles, "GET", models.Archive)
     api("/plays", site.recent, "GET", models.Cards)
     api("/plays", site.create, "POST", models.View, 201)
     api("/plays/{play_id}", site.show, "GET", models.View)
@@ -553,6 +600,8 @@ def create_app(settings: Settings) -> FastAPI:
     stream("/plays/{play_id}/think", site.think, models.Thought)
     api("/plays/{play_id}/hint", site.hint, "POST", models.Hint)
     api("/plays/{play_id}/judge", site.judge, "POST", models.Verdict)
+    api("/plays/{play_id}/resign", site.resign, "POST", models.View)
+    stream("/plays/{play_id}/review", site.review, models.Reviewed)
     api("/plays/{play_id}/record", site.record, "GET", models.Record)
     api("/preview", site.preview, "POST", models.Preview)
     api("/runs", site.list_runs, "GET", models.Runs)

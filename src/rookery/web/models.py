@@ -6,6 +6,7 @@ that the document cannot differ from what is sent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -35,6 +36,7 @@ class Start(Model):
         None, description="A position, or a whole game, in the notation of the field."
     )
     puzzle: Line | None = Field(None, description='The level of a puzzle, or "daily".')
+    day: Line | None = Field(None, description="The day of a daily puzzle, such as 2026-01-31; today without one.")
     seed: Seed | None = Field(None, description="The seed of chance and of the agents; random without one.")
 
 
@@ -118,6 +120,15 @@ class Error(Model):
     error: str
 
 
+class Opponent(Model):
+    """An agent of a stated strength."""
+
+    name: str
+    agent: str
+    elo: int | None
+    about: str = ""
+
+
 class Game(Model):
     """A game to play."""
 
@@ -128,9 +139,13 @@ class Game(Model):
     levels: list[str]
     """The levels of its puzzles."""
     variants: list[str]
+    variant: str | None
+    """The variant to play if nothing is chosen; null for the first one."""
     players: int
     sides: list[str]
     opponent: str
+    meets: str
+    opponents: list[Opponent]
     agents: list[str]
     agents_of: dict[str, list[str]]
     svg: str
@@ -151,6 +166,7 @@ class Card(Model):
     variant: str | None
     title: str
     players: list[str]
+    opponents: list[Opponent]
     about: dict[str, Any]
     over: bool
     status: str
@@ -168,16 +184,36 @@ class Legal(Model):
 
     action: int
     name: str
+    label: str | None = None
     cells: list[int]
     preview: list[int] | None = None
+    line: Sequence[int] | None = None
+    dot: int | None = None
+    icon: str | None = None
+    key: str | None = None
 
 
 class Ancestor(Model):
-    """A move that was played, with the ply it led to."""
+    """A move that was played, with the ply it led to and the number of its turn."""
 
     ply: int
-    name: str
     player: int
+    turn: int
+    name: str
+    label: str | None = None
+    preview: list[int] | None = None
+    line: Sequence[int] | None = None
+    dot: int | None = None
+
+
+class Ending(Model):
+    """How a game ended: the winner, null in a draw, or for one player what was achieved."""
+
+    text: str
+    winner: int | None = None
+    solved: bool | None = None
+    score: float | None = None
+    unit: str | None = None
 
 
 class View(Model):
@@ -190,6 +226,9 @@ class View(Model):
     sides: list[str]
     players: list[str]
     about: dict[str, Any]
+    created: float
+    start: str
+    usual: bool
     position: str
     ply: int
     length: int
@@ -198,12 +237,18 @@ class View(Model):
     player: int = Field(description="Who is to move; -2 when the game is over.")
     turn: Literal["person", "agent", "over"]
     status: str
-    returns: list[float]
+    result: Ending | None
+    feats: list[str]
+    bottom: int
+    unit: str
+    path: list[int]
     legal: list[Legal]
     history: list[Ancestor]
     svg: str
     agents: list[str]
+    opponents: list[Opponent]
     exact: str | None = Field(description="The agent that knows the exact values here.")
+    puzzles: list[str]
 
 
 class Preview(Model):
@@ -215,6 +260,7 @@ class Preview(Model):
     svg: str | None = None
     moves: int | None = None
     agents: list[str] | None = None
+    opponents: list[Opponent] | None = None
 
 
 class Waiting(Model):
@@ -244,6 +290,7 @@ class MoveValue(Model):
     action: int
     name: str
     value: float
+    words: str
 
 
 class Drawing(Model):
@@ -267,6 +314,33 @@ class Thought(Model):
     values_svg: str
     why_svg: str | None
     drawings: list[Drawing]
+
+
+class WorstMove(Model):
+    """One of the worst moves of a game, in words."""
+
+    ply: int
+    text: str
+    kind: Literal["good", "slower", "bad"]
+
+
+class Reviewed(Model):
+    """An event of a review: what a move was worth beside the best one, or at the end the worst moves. Values are those
+    of player 0."""
+
+    event: Literal["review"]
+    ply: int | None = None
+    player: int | None = None
+    name: str | None = None
+    exact: bool | None = None
+    value: float | None = None
+    words: str | None = None
+    best: str | None = None
+    best_words: str | None = None
+    loss: float | None = None
+    done_share: float | None = None
+    step: int | None = None
+    worst: list[WorstMove] | None = None
 
 
 def stream(event: type[Model]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -301,6 +375,31 @@ class Verdict(Model):
 
     verdict: Literal["good", "slower", "bad"] | None
     text: str
+
+
+class Film(Model):
+    """Pictures of a game that is being played."""
+
+    frames: list[str]
+
+
+class Day(Model):
+    """A daily puzzle, with the visitor's game and the seconds in which it was solved."""
+
+    day: str
+    level: str
+    id: str | None = None
+    seconds: float | None = None
+
+
+class Archive(Model):
+    """The daily puzzles of the last weeks, the latest first."""
+
+    days: list[Day]
+    streak: int
+    game: str | None
+    title: str | None = None
+    today: str
 
 
 class Deleted(Model):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
 
 from rookery.game import CHANCE, TERMINAL, Game, Overlay, State
-from rookery.method import filled, settings_of, suggestion
-from rookery.registry import GAMES, agent_names, load, methods, split_name, strongest
+from rookery.method import Method, filled, settings_of, suggestion
+from rookery.registry import GAMES, load, methods, split_name, strongest
 from rookery.web.store import Play
 
 PERSON = "person"
@@ -31,12 +32,34 @@ def rules(game: str, variant: str | None) -> Game:
 
 
 def load_games() -> None:
-    """Import every game now, so that nobody waits for it later."""
-    for name in GAMES:
-        methods(rules(name, None))
+    """Import every game now, and look at its methods, so that nobody waits for it later."""
+    _fitting.cache_clear()  # others may have been registered since
+    for name, game in GAMES.items():
+        for variant in {None, game.play_variant}:
+            ready(rules(name, variant))
 
 
 # Agents
+
+REMEMBERED = 10
+"""Seconds for which the agents of a game are remembered: a table may have been solved meanwhile."""
+
+
+def fitting(game: Game) -> dict[str, Method]:
+    """The methods that fit a game, by name."""
+    return _fitting(game, int(time.monotonic() / REMEMBERED))[0]
+
+
+def ready(game: Game) -> dict[str, Method]:
+    """Those of them that need no training first."""
+    return _fitting(game, int(time.monotonic() / REMEMBERED))[1]
+
+
+@lru_cache(maxsize=256)
+def _fitting(game: Game, moment: int) -> tuple[dict[str, Method], dict[str, Method]]:
+    known = methods(game)
+    return known, {name: method for name, method in known.items() if method.unready(game) is None}
+
 
 PRESETS = {
     "minimax": ["minimax:depth=1", "minimax:depth=3", "minimax:depth=5", "minimax:depth=7"],
@@ -53,7 +76,7 @@ def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     if name in trained:
         return name
     base, settings = split_name(name)
-    known = methods(game)
+    known = fitting(game)
     if base not in known:
         raise ValueError(f"unknown agent {base[:40]!r} for {game.name}{suggestion(base, known, 'agents')}")
     allowed = {setting.name: setting for setting in settings_of(known[base].Options) if setting.kind != "text"}
@@ -80,7 +103,7 @@ def check_players(players: list[str], game: Game, state: State, trained: Collect
     for player in players:
         if player != PERSON:
             check_agent(player, game, trained)
-            method = None if player in trained else methods(game)[split_name(player)[0]]
+            method = None if player in trained else fitting(game)[split_name(player)[0]]
             if method and (reason := method.unready(game) or method.refuses(state)):
                 raise ValueError(f"{player} cannot play this position: it {reason}")
 
@@ -88,7 +111,7 @@ def check_players(players: list[str], game: Game, state: State, trained: Collect
 def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
     """Agents that can play from a position, the strongest first where it is known, those that runs trained last."""
     game = state.game
-    known = [name for name in agent_names(game, ready=True) if methods(game)[name].refuses(state) is None]
+    known = [name for name, method in ready(game).items() if method.refuses(state) is None]
     own = [name for name in ("best", "oracle") if name in known]
     rest = [name for name in known if name not in own]
     # Alone, nobody's reply narrows a search down: minimax goes through everything, and deep ones never end.
@@ -98,13 +121,29 @@ def offered_agents(state: State, trained: Collection[str] = ()) -> list[str]:
 
 def opponent(game: Game) -> str:
     """The agent to meet if nothing is chosen."""
-    name = strongest(game)
+    name = strongest(game, ready(game))
     return PRESETS[name][1] if name in PRESETS else name
+
+
+def opponents(state: State) -> list[dict[str, Any]]:
+    """The game's levels that can play from a position, from the weakest to the strongest."""
+    known, found = ready(state.game), []
+    for level in state.game.levels():
+        method = known.get(split_name(level.agent)[0])
+        if method is not None and method.refuses(state) is None:
+            found.append({"name": level.name, "agent": level.agent, "elo": level.elo, "about": level.about})
+    return found
+
+
+def usual_opponent(game: Game) -> str:
+    """Whom a person meets if nothing is chosen: the level in the middle, else the strongest agent."""
+    known = opponents(game.initial_state())
+    return str(known[(len(known) - 1) // 2]["agent"]) if known else opponent(game)
 
 
 def exact_agent(game: Game) -> str | None:
     """The agent that knows the exact values of moves in this variant, if there is one."""
-    known = [name for name, method in methods(game).items() if method.kind == "exact" and not method.unready(game)]
+    known = [name for name, method in ready(game).items() if method.kind == "exact"]
     return "oracle" if "oracle" in known else known[0] if known else None
 
 
@@ -125,9 +164,12 @@ def describe_games(trained: Callable[[Game], Collection[str]]) -> list[dict[str,
                 "start": game.usual_start,
                 "levels": list(game.puzzle_levels),
                 "variants": list(variants),
+                "variant": game.play_variant,
                 "players": game.players,
                 "sides": list(game.sides[: game.players]),
                 "opponent": opponent(game),
+                "meets": usual_opponent(game),
+                "opponents": opponents(game.initial_state()),
                 "agents": offered_agents(game.initial_state(), trained(game)),
                 "agents_of": {
                     variant: offered_agents(of.initial_state(), trained(of)) for variant, of in variants.items()
@@ -194,10 +236,12 @@ class Replay:
             raise ValueError(f"the game has plies 0 to {len(play.actions)}, not {wanted}")
         self.play = play
         self.game = rules(play.game, play.variant)
-        self.names: dict[int, str] = {}
-        """Names of players' actions near the cursor, by the ply they lead to."""
+        self.named: dict[int, dict[str, Any]] = {}
+        """Players' actions near the cursor, by the ply they lead to."""
         self.last: list[int] = []
         """Cells of the last action of a player before the cursor."""
+        self.path: list[int] = []
+        """Cells to touch for that action."""
         state = self.game.parse_state(play.start)
         self.movers = [state.player()]
         """Who is to act at each ply."""
@@ -207,9 +251,9 @@ class Replay:
             if shown is None and number >= wanted and mover != CHANCE:
                 shown, play.cursor = state.clone(), number
             if mover != CHANCE and abs(number - wanted) < NAMED:
-                self.names[number + 1] = state.action_name(action)
+                self.named[number + 1] = _described(state, action)
                 if shown is None:
-                    self.last = state.preview_cells(action)
+                    self.last, self.path = state.preview_cells(action), state.action_cells(action)
             state.apply(action)
             self.movers.append(state.player())
         if shown is None:
@@ -232,7 +276,8 @@ class Replay:
             raise ValueError(f"a game of {MAX_ACTIONS:,} actions is not continued")
         play.actions[play.cursor :] = [action]
         del self.movers[play.cursor + 1 :]
-        self.names = {ply: name for ply, name in self.names.items() if ply <= play.cursor}
+        self.named = {ply: row for ply, row in self.named.items() if ply <= play.cursor}
+        play.about.pop("resigned", None)
         self._step()
         self.draw_chance()
 
@@ -250,8 +295,8 @@ class Replay:
         play = self.play
         action = play.actions[play.cursor]
         if self.state.player() != CHANCE:
-            self.names[play.cursor + 1] = self.state.action_name(action)
-            self.last = self.state.preview_cells(action)
+            self.named[play.cursor + 1] = _described(self.state, action)
+            self.last, self.path = self.state.preview_cells(action), self.state.action_cells(action)
         self.state.apply(action)
         play.cursor += 1
         if play.cursor == len(self.movers):
@@ -268,11 +313,57 @@ class Replay:
         ]
         return sorted({*found, len(self.play.actions)})
 
+    def resigned(self) -> int | None:
+        """The player who gave up at the position that is shown."""
+        given_up: dict[str, int] = self.play.about.get("resigned", {})
+        return given_up["player"] if given_up.get("ply") == self.play.cursor else None
+
+    def resign(self) -> None:
+        """Give up for the person to move, or for the only person there is."""
+        play = self.play
+        persons = [side for side, player in enumerate(play.players) if player == PERSON]
+        if self.game.players != 2 or not persons:
+            raise ValueError("only a person who plays against somebody can resign")
+        if self.state.player() == TERMINAL or self.resigned() is not None:
+            raise ValueError("the game is over")
+        mover = self.state.player()
+        del play.actions[play.cursor :], self.movers[play.cursor + 1 :]
+        self.named = {ply: row for ply, row in self.named.items() if ply <= play.cursor}
+        play.about["resigned"] = {"ply": play.cursor, "player": mover if mover in persons else persons[0]}
+
+    def result(self) -> dict[str, Any] | None:
+        """How the game ended; None if it did not. `winner` is missing in a draw, `solved` where it cannot be told."""
+        game, returns = self.game, self.state.returns()
+        given_up = self.resigned()
+        if given_up is not None:
+            sides = game.sides
+            return {"winner": 1 - given_up, "text": f"{sides[given_up]} resigned: {sides[1 - given_up]} wins"}
+        if self.state.player() != TERMINAL:
+            return None
+        if game.players == 2:
+            winner = None if returns[0] == 0 else int(returns[0] < 0)
+            return {"winner": winner, "text": self.state.status()}
+        solved = None if game.best_return is None else returns[0] >= game.best_return
+        return {"solved": solved, "score": returns[0], "unit": game.unit, "text": self.state.status()}
+
+    def turns(self) -> list[int]:
+        """The number of the turn at each ply, as people number the moves of a game."""
+        numbers, number, before = [], 0, CHANCE
+        for mover in self.movers:
+            if mover >= 0:
+                number += not before < mover or number == 0
+                before = mover
+            numbers.append(number)
+        return numbers
+
     def view(self, trained: Collection[str] = ()) -> dict[str, Any]:
         """Everything the page shows of a game."""
         play, game, state, player = self.play, self.game, self.state, self.state.player()
-        stops = self.stops()
-        history = [{"ply": ply, "name": name, "player": self.movers[ply - 1]} for ply, name in self.names.items()]
+        stops, turns, result = self.stops(), self.turns(), self.result()
+        history = [
+            {"ply": ply, "player": self.movers[ply - 1], "turn": turns[ply - 1]} | row
+            for ply, row in self.named.items()
+        ]
         return {
             "id": play.id,
             "game": play.game,
@@ -281,33 +372,43 @@ class Replay:
             "sides": list(game.sides[: game.players]),
             "players": play.players,
             "about": play.about,
+            "created": play.created,
+            "start": play.start,
+            "usual": play.start == str(game.initial_state()),
             "position": str(state),
             "ply": play.cursor,
             "length": len(play.actions),
             "undo": max((ply for ply in stops if ply < play.cursor), default=None),
             "redo": min((ply for ply in stops if ply > play.cursor), default=None),
             "player": player,
-            "turn": "over" if player == TERMINAL else "person" if play.players[player] == PERSON else "agent",
-            "status": state.status(),
-            "returns": state.returns(),
-            "legal": _legal(state),
+            "turn": "over" if result else "person" if play.players[player] == PERSON else "agent",
+            "status": result["text"] if result else state.status(),
+            "result": result,
+            "feats": state.feats(),
+            "bottom": game.bottom,
+            "unit": game.unit,
+            "path": self.path,
+            "legal": [] if result else _legal(state),
             "history": history,
             "svg": self.svg(),
             "agents": offered_agents(state, trained),
+            "opponents": opponents(state),
             "exact": exact_agent(game),
+            "puzzles": list(game.puzzle_levels),
         }
 
     def card(self) -> dict[str, Any]:
         """What a list of games shows of one."""
-        play = self.play
+        play, result = self.play, self.result()
         return {
             "id": play.id,
             "variant": play.variant,
             "title": self.game.title,
             "players": play.players,
+            "opponents": [{"agent": level.agent, "name": level.name, "elo": level.elo} for level in self.game.levels()],
             "about": play.about,
-            "over": self.state.player() == TERMINAL,
-            "status": self.state.status(),
+            "over": bool(result),
+            "status": result["text"] if result else self.state.status(),
             "svg": self.svg(),
         }
 
@@ -318,13 +419,25 @@ class Replay:
         return self.state.svg(Overlay(highlights=dict.fromkeys(self.last, "last")))
 
 
+def _described(state: State, action: int) -> dict[str, Any]:
+    """An action as the page tells it: its name and, where the game has them, words, and the cells it fills or joins."""
+    row: dict[str, Any] = {"name": state.action_name(action)}
+    if (label := state.action_label(action)) != row["name"]:
+        row["label"] = label
+    if type(state).preview_cells is not State.preview_cells:
+        row["preview"] = state.preview_cells(action)
+    if line := state.action_line(action):
+        row |= {"line": line, "dot": state.action_cells(action)[0]}
+    return row
+
+
 def _legal(state: State) -> list[dict[str, Any]]:
-    """The legal actions with the cells to touch and, where the game has cells of its own for it, to light up."""
-    previews = type(state).preview_cells is not State.preview_cells
+    """The legal actions with the cells to touch and what else the game says about them."""
     rows = []
-    for action in state.legal_actions():
-        row = {"action": action, "name": state.action_name(action), "cells": state.action_cells(action)}
-        rows.append(row | ({"preview": state.preview_cells(action)} if previews else {}))
+    for action in state.listed_actions():
+        row = {"action": action, "cells": state.action_cells(action)} | _described(state, action)
+        icon, key = state.action_icon(action), state.action_key(action)
+        rows.append(row | ({"icon": icon} if icon else {}) | ({"key": key} if key else {}))
     return rows
 
 

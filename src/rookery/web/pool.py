@@ -62,10 +62,17 @@ class Pool:
         """Who waits for a worker, by visitor; the visitor whose turn it is next comes first."""
 
     async def warm(self) -> None:
-        """Start the workers, so that who asks first does not wait for Python to start."""
+        """Start the workers and wait until they have imported the games, so that nobody else waits for that."""
         idle, self._idle = self._idle, []
-        for worker in idle:
-            self._release(worker or await self._start())
+        workers = [worker or await self._start() for worker in idle]
+        await asyncio.gather(*map(self._ready, workers))
+        for worker in workers:
+            self._release(worker)
+
+    async def _ready(self, worker: Worker) -> None:
+        with contextlib.suppress(ConnectionError):  # one that ends is replaced when it is needed
+            await worker.send({"task": "ready"})
+            await worker.receive()
 
     async def _take(self, visitor: str) -> Worker | None:
         """A worker, or None where one is to be started. Visitors take turns, however much each of them asks."""

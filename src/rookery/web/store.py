@@ -89,6 +89,27 @@ class Store:
         rows = self._db.execute(query, (owner, count))
         return [_play(row) for row in rows]
 
+    def best_score(self, play: Play) -> float | None:
+        """The best score of the same visitor in other finished games of this kind."""
+        query = (
+            "SELECT MAX(json_extract(about, '$.score')) FROM plays "
+            "WHERE owner = ? AND game = ? AND variant IS ? AND id != ?"
+        )
+        found: float | None = self._db.execute(query, (play.owner, play.game, play.variant, play.id)).fetchone()[0]
+        return found
+
+    def daily(self, owner: str, game: str) -> dict[str, dict[str, Any]]:
+        """The daily puzzles that a visitor has begun, by day: the id of the game, and the seconds if it was solved."""
+        query = (
+            "SELECT json_extract(about, '$.day'), id, json_extract(about, '$.seconds') FROM plays "
+            "WHERE owner = ? AND game = ? AND json_extract(about, '$.day') IS NOT NULL ORDER BY updated"
+        )
+        found: dict[str, dict[str, Any]] = {}
+        for day, play_id, seconds in self._db.execute(query, (owner, game)):
+            if found.get(day, {}).get("seconds") is None:  # a puzzle that was solved once stays solved
+                found[day] = {"id": play_id, "seconds": seconds}
+        return found
+
     def delete(self, play_id: str) -> bool:
         return self._db.execute("DELETE FROM plays WHERE id = ?", (play_id,)).rowcount > 0
 

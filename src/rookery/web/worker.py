@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from typing import Any
 
 from rookery import registry
 from rookery.agents import Agent, Hint
-from rookery.game import Overlay, State
+from rookery.game import TERMINAL, Overlay, State, play_chance
 from rookery.studies.lesson import lesson, lessons
 from rookery.web import forms
 from rookery.web.plays import Replay, exact_agent, load_games, opponent, rules
@@ -61,19 +62,27 @@ def explain(request: Row) -> Iterator[Row]:
     for agent in stages:
         why = agent.explain(state)
         values = {action: _finite(value) for action, value in why.values.items()}
-        ranked = sorted(values, key=lambda action: -values[action])
         marks = Overlay(why.overlay.highlights, why.overlay.arrows, why.overlay.labels)
         yield {
             "agent": request["agent"],
             "final": agent is stages[-1],
             "action": why.action,
             "name": state.action_name(why.action),
-            "values": [{"action": a, "name": state.action_name(a), "value": values[a]} for a in ranked],
+            "values": [
+                {"action": a, "name": state.action_label(a), "value": v, "words": agent.in_words(state, v)}
+                for a, v in sorted(values.items(), key=lambda item: -item[1])
+            ],
             "reasons": why.reasons,
-            "values_svg": state.svg(Overlay(values=why.values)),
+            "values_svg": state.svg(Overlay(values=why.values, words=_few_words(agent, state, why.values))),
             "why_svg": state.svg(marks) if marks != Overlay() else None,
             "drawings": [{"title": drawing.title, "svg": drawing.svg} for drawing in why.drawings],
         }
+
+
+def _few_words(agent: Agent, state: State, values: dict[int, float]) -> dict[int, str]:
+    """What the values mean, where that is short enough for a board."""
+    words = {action: agent.in_words(state, value) for action, value in values.items()}
+    return {action: text for action, text in words.items() if len(text) <= 12}
 
 
 def _finite(value: float) -> float:
@@ -113,6 +122,91 @@ def judge(request: Row) -> Iterator[Row]:
     yield {"verdict": told.kind, "text": told.text}
 
 
+REVIEWED = 150
+"""Positions of a game that are reviewed at most; of a longer game every second, third ... one."""
+
+
+def review(request: Row) -> Iterator[Row]:
+    """What every move of a game was worth beside the best one, and then a sentence about each of the worst ones of the
+    players in `whose`. Values are those of player 0, by the exact answer or, where nobody knows it, by the strongest
+    agent."""
+    game = rules(request["game"], request["variant"])
+    state, actions = game.parse_state(request["start"]), request["actions"]
+    total = sum(1 for _ in _moves(state.clone(), actions))
+    step = -(-total // REVIEWED)
+    looked: list[tuple[float, int, State, int, Agent]] = []
+    for number, (ply, before) in enumerate(_moves(state, actions)):
+        if number % step:
+            continue
+        agent, values, exact = _judged(before, request)
+        action, sign = actions[ply], -1 if before.player() == 1 else 1
+        best = max(values, key=lambda a: values[a])
+        loss = values[best] - values[action]
+        looked.append((loss, ply, before.clone(), action, agent))
+        yield {
+            "ply": ply + 1, "player": before.player(), "name": before.action_label(action), "exact": exact,
+            "value": sign * _finite(values[action]), "words": agent.in_words(before, values[action]),
+            "best": before.action_label(best), "best_words": agent.in_words(before, values[best]),
+            "loss": _finite(loss), "done_share": (number + 1) / total, "step": step,
+        }  # fmt: skip
+    least = 1e-6 * max((abs(loss) for loss, *_ in looked), default=0.0)
+    mine = [row for row in looked if row[2].player() in request["whose"] and row[0] > least]
+    worst = sorted(mine, key=lambda row: (-row[0], row[1]))[:3]
+    found = [
+        {"ply": ply + 1, "text": agent.judge(before, action).text, "kind": agent.judge(before, action).kind}
+        for _, ply, before, action, agent in worst
+    ]
+    yield {"worst": found}
+
+
+def _moves(state: State, actions: list[int]) -> Iterator[tuple[int, State]]:
+    """The positions in which players chose, each with the place of its action; the state is played on in between."""
+    for ply, action in enumerate(actions):
+        if state.player() >= 0:
+            yield ply, state
+        state.apply(action)
+
+
+def _judged(state: State, request: Row) -> tuple[Agent, dict[int, float], bool]:
+    """Who can say what the moves are worth, what they are worth, and whether that is exact."""
+    exact = exact_agent(state.game)
+    if exact:
+        with contextlib.suppress(ValueError, OSError):
+            agent = _agent(exact, request["game"], request["variant"])
+            return agent, agent.values(state), True
+    agent = _agent(opponent(state.game), request["game"], request["variant"])
+    return agent, agent.values(state), False
+
+
+FRAMES = 8
+"""Pictures of a film."""
+
+
+def film(request: Row) -> Iterator[Row]:
+    """A few pictures of a game that the strongest agent plays, for a list of games."""
+    game = rules(request["game"], request["variant"])
+    agent = _agent(opponent(game), request["game"], request["variant"])
+    rng = random.Random(3)
+    state = game.random_start(rng)
+    states: list[State] = []
+    end = time.monotonic() + 2
+    while state.player() != TERMINAL and len(states) < 80 and time.monotonic() < end:
+        states.append(state.clone())
+        state.apply(agent.choose(state, rng))
+        play_chance(state, rng)
+    states.append(state)
+    chosen = [states[i * (len(states) - 1) // (FRAMES - 1)] for i in range(FRAMES)]
+    pictures = [
+        re.sub(r'<rect [^>]*fill="none" data-cell[^>]*/>|<metadata>.*?</metadata>', "", s.svg()) for s in chosen
+    ]
+    yield {"frames": list(dict.fromkeys(pictures))}
+
+
+def ready(request: Row) -> Iterator[Row]:
+    """Nothing but the answer that the worker has started."""
+    yield from ()
+
+
 def puzzle(request: Row) -> Iterator[Row]:
     """A puzzle by level and seed."""
     made = rules(request["game"], None).puzzle(request["level"], request["seed"])
@@ -121,8 +215,9 @@ def puzzle(request: Row) -> Iterator[Row]:
 
 def start(request: Row) -> Iterator[Row]:
     """A position for a person to play from, picked by the agent that knows the exact values."""
-    game = rules(request["game"], request["variant"])
-    yield {"start": str(_asked(request).practice_start(game, random.Random(request["seed"])))}
+    game, agent = rules(request["game"], request["variant"]), _asked(request)
+    picked = type(agent).practice_start is not Agent.practice_start
+    yield {"start": str(agent.practice_start(game, random.Random(request["seed"]))), "picked": picked}
 
 
 def list_forms(request: Row) -> Iterator[Row]:
@@ -152,7 +247,8 @@ def experiment(request: Row) -> Iterator[Row]:
 
 TASKS: dict[str, Callable[[Row], Iterator[Row]]] = {
     "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle, "start": start,
-    "forms": list_forms, "plan": plan, "lessons": list_lessons, "lesson": show_lesson, "experiment": experiment,
+    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready, "lessons": list_lessons,
+    "lesson": show_lesson, "experiment": experiment,
 }  # fmt: skip
 
 

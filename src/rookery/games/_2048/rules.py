@@ -19,10 +19,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import CHANCE, TERMINAL, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
+from rookery.game import (
+    CHANCE,
+    TERMINAL,
+    Level,
+    NativeGame,
+    Overlay,
+    Randomness,
+    find_action,
+    native_state,
+    play_chance,
+)
 from rookery.symmetry import Symmetry, of_grid
 
 DIRECTIONS = ("up", "right", "down", "left")
@@ -35,6 +46,7 @@ class TwentyFortyEight(NativeGame):
     name = "2048"
     title = "2048"
     blurb = "Slide the tiles; equal ones merge."
+    unit = "points"
     variants = MappingProxyType(
         {
             "4x4": {},
@@ -96,6 +108,10 @@ class TwentyFortyEight(NativeGame):
         play_chance(state, rng)
         return state
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 4x4; of others nothing is told."""
+        return _LEVELS if self.variant == "4x4" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         return {str(tile): f"A tile of {tile}" for tile in self.tiles} | {".": "Nothing"}
 
@@ -115,6 +131,14 @@ class TwentyFortyEight(NativeGame):
 
     def _text(self, cells: list[str]) -> str:
         return "/".join(",".join(cells[i : i + self.columns]) for i in range(0, len(cells), self.columns))
+
+
+_LEVELS = (
+    Level("Guesser", "random", about="1,000 points per game"),
+    Level("Quick search", "mcts:simulations=10", about="7,800 points per game"),
+    Level("Search", "mcts:simulations=100", about="27,000 points per game"),
+    Level("Deep search", "mcts:simulations=1000", about="44,000 points per game"),
+)
 
 
 @native_state
@@ -146,6 +170,18 @@ class TwentyFortyEightState(_native._2048.State):
     def action_cells(self, action: int) -> list[int]:
         """Cells 0 to rows * columns - 1 are the board's; an arrow for each direction follows."""
         return [action // 2] if self.player() == CHANCE else [self.game.rows * self.game.columns + action]
+
+    def action_key(self, action: int) -> str:
+        """The arrow key of a direction."""
+        return "" if self.player() == CHANCE else f"Arrow{DIRECTIONS[action].title()}"
+
+    def feats(self) -> list[str]:
+        """The greatest tile from 2048 on.
+
+        >>> TwentyFortyEight().parse_state("4096,2,.,./.,.,.,./.,.,.,./.,.,.,.").feats()
+        ['You made the 2048 tile.', 'You made the 4096 tile.']
+        """
+        return [f"You made the {2**exponent} tile." for exponent in range(11, max(self.cells) + 1)]
 
     def _names(self) -> list[str]:
         return [str(2**exponent) if exponent else "." for exponent in self.cells]

@@ -211,6 +211,9 @@ class SearchAgent(Agent):
         ahead = self.plies(score)
         return 0.7 * math.tanh(score / SCALE / 2) if ahead is None else math.copysign(1 - ahead / 1000, score)
 
+    def in_words(self, state: State, value: float) -> str:
+        return in_words(value) or super().in_words(state, value)
+
     def line(self, state: State, action: int) -> list[str]:
         """The principal line: the moves that both sides would play after this one, as far as the search sees."""
         state, names = state.clone(), []
@@ -260,6 +263,9 @@ class DatabaseAgent(Agent):
     def values(self, state: State) -> dict[int, float]:
         return {action: outcome.preference / 1000 for action, outcome in self.outcomes(state).items()}
 
+    def in_words(self, state: State, value: float) -> str:
+        return in_words(value) or "draws"
+
     def explain(self, state: State) -> Explanation:
         outcomes, values = self.outcomes(state), self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
@@ -275,3 +281,15 @@ def describe(outcome: Outcome) -> str:
     return (
         f"{'wins' if outcome.value == 'win' else 'loses'} in {outcome.plies} {'ply' if outcome.plies == 1 else 'plies'}"
     )
+
+
+def in_words(worth: float) -> str:
+    """A decided game in moves of the winner; nothing for an undecided one.
+
+    >>> in_words(0.997), in_words(-0.9), in_words(0.3)
+    ('wins in 2', 'loses in 50', '')
+    """
+    if abs(worth) <= 0.7:
+        return ""
+    moves = (round(1000 - 1000 * abs(worth)) + 1) // 2
+    return f"{'wins' if worth > 0 else 'loses'} in {max(1, moves)}"

@@ -39,6 +39,7 @@ class Checkers(NativeGame):
     blurb = "English draughts: captures are compulsory."
     history_matters = True
     sides = ("Black", "White")
+    bottom = 1
     variants = MappingProxyType(
         {
             "standard": {},  # the draws of the Q-learning paper
@@ -283,7 +284,8 @@ def _draw_board(title: str, black: Iterable[int], white: Iterable[int], kings: s
     for cell in range(32):
         x, y = _centre(cell)
         canvas.rect(x - 0.5, y - 0.5, 1, 1, draw.DARK, cell)
-        canvas.text(x - 0.35, y - 0.38, str(cell + 1), 0.2, draw.INK, 'pointer-events="none"')
+        canvas.text(x - 0.37, y - 0.4, str(cell + 1), 0.16, draw.INK, 'fill-opacity="0.55" pointer-events="none"')
+    canvas.pieces()
     for is_white, squares in enumerate((black, white)):
         for square in squares:
             _draw_piece(canvas, *_centre(square - 1), bool(is_white), square in kings)
@@ -297,7 +299,8 @@ _CROWN = ((-0.19, 0.15), (-0.23, -0.13), (-0.1, -0.01), (0, -0.19), (0.1, -0.01)
 
 def _draw_piece(canvas: draw.Canvas, x: float, y: float, white: bool, king: bool) -> None:
     fill, detail = ("#fdfbf6", draw.INK) if white else (draw.INK, "#fdfbf6")
-    canvas.add(f'<g pointer-events="none" data-upright="{x:g} {y:g}">')
+    kind = "mMkK"[white + 2 * king]
+    canvas.add(f'<g pointer-events="none" data-upright="{x:g} {y:g}" data-piece="{kind}">')
     canvas.circle(x, y, 0.36, fill, extra=f'stroke="{draw.INK}" stroke-width="0.045"')
     canvas.circle(x, y, 0.285, "none", extra=f'stroke="{detail}" stroke-width="0.02" stroke-opacity="0.75"')
     if king:

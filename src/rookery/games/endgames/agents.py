@@ -38,6 +38,21 @@ class TablesAgent(Agent):
     def values(self, state: State) -> dict[int, float]:
         return {action: exact.preference(dtm) / 1000 for action, dtm in self.moves(state).items()}
 
+    def in_words(self, state: State, value: float) -> str:
+        """The distance to mate.
+
+        >>> import rookery
+        >>> state = rookery.load("endgames").initial_state()
+        >>> [TablesAgent().in_words(state, value) for value in (0.999, 0.973, 0, -0.98)]
+        ['mate', 'mate in 14', 'draw', 'mated in 10']
+        """
+        if value == 0:
+            return "draw"
+        plies = round(1000 - 1000 * abs(value))
+        if value < 0:
+            return f"mated in {plies // 2}"
+        return "mate" if plies == 1 else f"mate in {(plies + 1) // 2}"
+
     def choose(self, state: State, rng: random.Random | None = None) -> int:
         rng = rng or random.Random()
         assert isinstance(state, EndgamesState)

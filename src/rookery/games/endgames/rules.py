@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rookery import _native, draw
 from rookery.game import (
+    Level,
     NativeGame,
     Overlay,
     Randomness,
@@ -133,6 +135,10 @@ class Endgames(NativeGame):
             return str(self.parse_state(text)), []
         return from_pgn(self, text)
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant KRK; of others nothing is told."""
+        return _LEVELS if self.variant == "KRK" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         names = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
         white = {letter: f"White {name}" for letter, name in names.items()}
@@ -172,6 +178,14 @@ class Endgames(NativeGame):
         if not known or {len(row) for row in rows} != {8}:
             raise ValueError(f"expected a FEN such as {self.initial_state()}, not {text[:80]!r}")
         return _draw_board(f"Chess endgame {text}", "".join(rows), side == "b").render()
+
+
+_LEVELS = (
+    Level("Beginner", "random", about="lasts 7 moves against perfect play"),
+    Level("Student", "q-learning", about="lasts 7.4 moves against perfect play"),
+    Level("Searcher", "mcts:simulations=1000", about="lasts 8 moves against perfect play"),
+    Level("Perfect", "oracle", about="lasts 10 moves against perfect play"),
+)
 
 
 def _check_material(material: str) -> str:
@@ -261,6 +275,27 @@ class EndgamesState(_native.endgames.State):
         start, end, _ = decode_action(action)
         return [_cell(start), _cell(end)]
 
+    def action_icon(self, action: int) -> str:
+        """The piece that a pawn becomes."""
+        promotion = decode_action(action)[2]
+        return draw.piece_icon(promotion.upper(), self.player() == 0) if promotion else ""
+
+    def listed_actions(self) -> list[int]:
+        """The legal actions, of promotions that to a queen first.
+
+        >>> state = Endgames("KPK").parse_state("8/4P3/8/8/8/4K3/8/k7 w - - 0 1")
+        >>> [state.action_name(action) for action in state.listed_actions()][-4:]
+        ['e8=Q', 'e8=R', 'e8=B', 'e8=N']
+        """
+        actions: list[int] = self.legal_actions()
+        places = {decode_action(action)[:2]: place for place, action in reversed(list(enumerate(actions)))}
+
+        def order(action: int) -> tuple[int, int]:
+            start, end, promotion = decode_action(action)
+            return places[start, end], -_PROMOTIONS.index(promotion)
+
+        return sorted(actions, key=order)
+
     def __str__(self) -> str:
         fen: str = self.fen()
         return fen
@@ -284,16 +319,17 @@ class EndgamesState(_native.endgames.State):
 
 
 def _centre(cell: int) -> tuple[float, float]:
-    return cell % 8 + 1.0, cell // 8 + 1.0
+    return cell % 8 + 0.5 + draw.MARGIN, cell // 8 + 0.5 + draw.MARGIN
 
 
 def _draw_board(title: str, letters: str, black_to_move: bool, in_check: bool = False) -> draw.Canvas:
     """The board with one letter per cell, from the top left one on."""
-    canvas = draw.Canvas(9, 9, title)
+    canvas = draw.Canvas(8 + 2 * draw.MARGIN, 8 + 2 * draw.MARGIN, title)
     draw.checkerboard(canvas, 8, 8)
     # A small disc beside the board, at the mover's side, in the mover's colour.
-    fill, y = (draw.INK, 1.0) if black_to_move else ("#fdfbf6", 8.0)
-    canvas.circle(8.75, y, 0.13, fill, extra=f'stroke="{draw.INK}" stroke-width="0.04"')
+    fill, y = (draw.INK, _centre(0)[1]) if black_to_move else ("#fdfbf6", _centre(63)[1])
+    canvas.circle(8 + 1.5 * draw.MARGIN, y, 0.1, fill, extra=f'stroke="{draw.INK}" stroke-width="0.03"')
+    canvas.pieces()
     for cell, letter in enumerate(letters):
         if letter == ".":
             continue

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from types import MappingProxyType
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Record, native_state
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Record, native_state
 from rookery.games.morpion.referee import Referee
 
 DIRECTIONS = "-|/\\"
@@ -86,6 +86,7 @@ class Morpion(NativeGame):
     blurb = "Add a dot, draw a line, and continue as long as you can."
     any_order = True
     draws_last_move = True
+    unit = "moves"
     variants = MappingProxyType(
         {
             "5D": {"length": 5, "touching": False},
@@ -197,6 +198,10 @@ class Morpion(NativeGame):
             raise ValueError(problem)
         return self.action(move)
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 5D; of others nothing is told."""
+        return _LEVELS if self.variant == "5D" else [replace(level, about="") for level in _LEVELS]
+
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game as a Pentasol file."""
         state = self.parse_state(start)
@@ -212,6 +217,14 @@ class Morpion(NativeGame):
         """
         return str(self.initial_state()), list(self.parse_state(text).moves)
 
+
+_LEVELS = (
+    Level("Guesser", "random", about="42 moves per game"),
+    Level("Searcher", "mcts:simulations=100", about="61 moves per game"),
+    Level("Nested search", "nmcs", about="67 moves per game"),
+    Level("Adapted search", "nrpa", about="69 moves per game"),
+    Level("Best known", "best", about="plays the game of 82 moves"),
+)
 
 _POINT = r"\(\s*(-?[0-9]{1,4})\s*,\s*(-?[0-9]{1,4})\s*\)"
 _MOVE = re.compile(_POINT + r"\s*([-|/\\])\s*([+-]?[0-9])")
@@ -353,6 +366,38 @@ class MorpionState(_native.morpion.State):
     def preview_cells(self, action: int) -> list[int]:
         """The dots of the line, shown while the move is considered."""
         return self.game.line_cells(action)
+
+    def action_line(self, action: int) -> tuple[int, int]:
+        """The ends of the line."""
+        cells = self.game.line_cells(action)
+        return cells[0], cells[-1]
+
+    def action_label(self, action: int) -> str:
+        """The move in words.
+
+        >>> state = Morpion().initial_state()
+        >>> state.action_label(state.parse_action("(30,28) - +2"))
+        'across from (30,28)'
+        """
+        move = self.game.move(action)
+        column, row = self.game._dots(move)[move.position]
+        way = ("across", "down", "rising", "falling")[move.direction]
+        side = {0: "from", self.game.length - 1: "to"}.get(move.position, "through")
+        return f"{way} {side} {self.game._point(column, row)}"
+
+    def feats(self) -> list[str]:
+        """Whether the game is as long as the longest known one, or longer.
+
+        >>> Morpion().initial_state().feats()
+        []
+        """
+        lines, count = self.game.lines, len(self.moves)
+        if self.game.board is not None or count < RECORDS[lines]:
+            return []
+        if count > RECORDS[lines]:
+            return [f"A new record of {lines}: {count} moves. The longest game known had {RECORDS[lines]}."]
+        proven = " No game can be longer." if count == UPPER_BOUNDS[lines] else ""
+        return [f"{count} moves equal the record of {lines}.{proven}"]
 
     def why_illegal(self, move: Move) -> str | None:
         """What stands against a move, in words; None if it is legal.

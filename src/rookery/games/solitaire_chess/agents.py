@@ -26,6 +26,9 @@ class RankerAgent(Agent):
         moves = _native.solitaire_chess.ranked_moves(self.ranker, state, self.look_ahead)
         return {action: 1 / (1 + math.exp(-score)) for action, score in moves}
 
+    def in_words(self, state: State, value: float) -> str:
+        return f"{value:.0%} solvable"
+
     def explain(self, state: State) -> Explanation:
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
@@ -44,6 +47,9 @@ class SolverAgent(Agent):
             assert isinstance(after, SolitaireChessState)
             values[action] = float(solve(after).solvable)
         return values
+
+    def in_words(self, state: State, value: float) -> str:
+        return "solvable" if value else "stuck"
 
     def explain(self, state: State) -> Explanation:
         values = self.values(state)

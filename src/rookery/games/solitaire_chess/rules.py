@@ -16,11 +16,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Puzzle, Randomness, find_action, fresh_seed, native_state
+from rookery.game import (
+    TERMINAL,
+    Level,
+    NativeGame,
+    Overlay,
+    Puzzle,
+    Randomness,
+    find_action,
+    fresh_seed,
+    native_state,
+)
 
 KINDS = "KQRBNP"
 """The letter of each kind of piece, in the order of the native kinds 0 to 5."""
@@ -142,6 +153,10 @@ class SolitaireChess(NativeGame):
             return Puzzle("solo-8x8", str(make_solo_puzzles(game, 12, 1, seed)[0]))
         return Puzzle("4x4", make_puzzles(level, 1, seed)[0].rows)
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 4x4; of others nothing is told."""
+        return _LEVELS if self.variant == "4x4" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         return {"K": "King", "Q": "Queen", "R": "Rook", "B": "Bishop", "N": "Knight", "P": "Pawn", ".": "Nothing"}
 
@@ -173,11 +188,11 @@ class SolitaireChess(NativeGame):
 
     def centre(self, cell: int) -> tuple[float, float]:
         """Where a cell is on the drawing."""
-        return 1.0 + cell % self.columns, 1.0 + cell // self.columns
+        return 0.5 + draw.MARGIN + cell % self.columns, 0.5 + draw.MARGIN + cell // self.columns
 
     def drawn(self, title: str, squares: Iterable[tuple[int, int]]) -> draw.Canvas:
         """The board with the kind of piece on each cell, -1 for none, and how often it has captured."""
-        canvas = draw.Canvas(self.columns + 1, self.rows + 1, title)
+        canvas = draw.Canvas(self.columns + 2 * draw.MARGIN, self.rows + 2 * draw.MARGIN, title)
         draw.checkerboard(canvas, self.rows, self.columns)
         for cell, (kind, captures) in enumerate(squares):
             if kind >= 0:
@@ -188,6 +203,13 @@ class SolitaireChess(NativeGame):
                     _badge(canvas, *self.centre(cell), left)
         return canvas
 
+
+_LEVELS = (
+    Level("Guesser", "random", about="solves 27% of random boards"),
+    Level("Student", "paper-dqn", about="solves 95% of random boards"),
+    Level("Learner", "dqn", about="solves 99.7% of random boards"),
+    Level("Solver", "best", about="solves every board"),
+)
 
 _LETTERS = KINDS + "."  # kind -1, the last letter, is an empty cell
 _SQUARE = re.compile(r"([KQRBNP]|\.)((?<!\.)[1-9][0-9]?)?")

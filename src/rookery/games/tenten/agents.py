@@ -98,6 +98,10 @@ class NTupleAgent(Agent):
     def values(self, state: State) -> dict[int, float]:
         return self._values(state, look_ahead=0)
 
+    def in_words(self, state: State, value: float) -> str:
+        """The risk of losing soon, from the log-odds of staying alive."""
+        return _risk(1 / (1 + math.exp(min(value, 700))))
+
     def _values(self, state: State, look_ahead: int) -> dict[int, float]:
         state, board, slots = _slots(state)
         model, size = self.model, state.game.rows * state.game.columns
@@ -140,6 +144,11 @@ class LookAheadAgent(NTupleAgent):
             values[action] = float(value) if len(moves) == len(rest) else -1000.0 + len(moves)
         return values
 
+    def in_words(self, state: State, value: float) -> str:
+        if len(_slots(state)[2]) == 1:
+            return _risk(1 - value)
+        return "no room" if value < -500 else super().in_words(state, value)
+
     def explain(self, state: State) -> Explanation:
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])
@@ -151,3 +160,14 @@ class LookAheadAgent(NTupleAgent):
         )
         reasons = [f"{state.action_name(a)}: {values[a]:.6g} ({kind})" for a in ranked[:5]]
         return Explanation(state, ranked[0], values, reasons, Overlay(values=values))
+
+
+def _risk(chance: float) -> str:
+    """A chance to lose in words.
+
+    >>> [_risk(chance) for chance in (0.5, 0.012, 0.00004, 0.0)]
+    ['50% risk', '1.2% risk', '0.004% risk', '0% risk']
+    """
+    percent = 100 * chance
+    digits = 0 if percent >= 10 or percent < 1e-4 else 1 if percent >= 1 else 2 if percent >= 0.01 else 3
+    return f"{percent:.{digits}f}% risk"

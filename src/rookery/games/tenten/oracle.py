@@ -28,6 +28,11 @@ class TableAgent(Agent):
         assert isinstance(state, TenTenState)
         return self.solution.placement_values(state)
 
+    def in_words(self, state: State, value: float) -> str:
+        if self.solution.objective != "survival":
+            return super().in_words(state, value)
+        return f"{value:,.0f} more round{'' if round(value) == 1 else 's'}"
+
     def explain(self, state: State) -> Explanation:
         values = self.values(state)
         ranked = sorted(values, key=lambda action: -values[action])

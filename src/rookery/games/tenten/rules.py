@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Randomness, find_action, native_state, play_chance
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -72,6 +73,8 @@ class TenTen(NativeGame):
     name = "tenten"
     title = "1010!"
     blurb = "Place the pieces, clear rows and columns, stay alive."
+    play_variant = "10x10-hand3"
+    unit = "points"
     variants = MappingProxyType(
         {
             "10x10": {},
@@ -127,6 +130,10 @@ class TenTen(NativeGame):
         play_chance(state, rng)
         return state
 
+    def levels(self) -> Sequence[Level]:
+        """Measured by `python -m benchmarks.levels` in the variant 10x10-hand3; of others nothing is told."""
+        return _LEVELS if self.variant == "10x10-hand3" else [replace(level, about="") for level in _LEVELS]
+
     def pieces(self) -> dict[str, str]:
         return {"#": "A block", ".": "Nothing"} | {name: f"In the hand: {name}" for name in self.piece_names}
 
@@ -153,6 +160,14 @@ class TenTen(NativeGame):
         return f"{board} {','.join(slots)}"
 
 
+_LEVELS = (
+    Level("Guesser", "random", about="84 points per game"),
+    Level("Greedy", "greedy", about="550 points per game"),
+    Level("Steady", "linear", about="no game lost within 300 pieces"),
+    Level("Best", "best", about="no game lost within 300 pieces"),
+)
+
+
 def _parse_shape(drawing: str) -> Shape:
     rows = drawing.split("/")
     if not re.fullmatch(r"[#./]+", drawing) or len({len(row) for row in rows}) != 1:
@@ -175,6 +190,19 @@ class TenTenState(_native.tenten.State):
         # A hand may hold two of a kind, so its slots have numbers.
         prefix = f"{slot + 1}:" if self.game.hand > 1 else ""
         return f"{prefix}{self.game.piece_names[self.hand[slot]]}@r{row + 1}c{column + 1}"
+
+    def action_label(self, action: int) -> str:
+        """The placement in words.
+
+        >>> state = TenTen().parse_state("/".join([".........."] * 10) + " 2x1")
+        >>> state.action_label(48)
+        '2x1 at row 5, column 9'
+        """
+        if self.player() != 0:
+            return f"{self.action_name(action)} is drawn"
+        slot, cell = divmod(action, self.game.rows * self.game.columns)
+        row, column = divmod(cell, self.game.columns)
+        return f"{self.game.piece_names[self.hand[slot]]} at row {row + 1}, column {column + 1}"
 
     def parse_action(self, text: str) -> int:
         """The placement, or the piece to be drawn, that a text names; the slot, the piece and the `@` may be left out

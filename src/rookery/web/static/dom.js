@@ -42,6 +42,39 @@ export function options(select, values, chosen, name = (value) => value) {
   return select;
 }
 
+/** Whether the system asks for reduced motion. */
+export function calm() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** A small picture of the cells that a move fills or joins, by where they lie on the board; nothing where it has none. */
+export function figure(move, boxes) {
+  const places = (move.preview ?? []).map((cell) => boxes.get(cell));
+  if (!places.length || places.some((place) => !place)) return null;
+  const low = (key) => Math.min(...places.map((place) => place[key]));
+  const [left, top] = [low("x"), low("y")];
+  const size = Math.max(...places.map((place) => Math.max(place.x + place.width - left, place.y + place.height - top)));
+  const svg = s("svg", { viewBox: `${left - 0.1} ${top - 0.1} ${size + 0.2} ${size + 0.2}`, class: "figure", "aria-hidden": "true" });
+  const middle = (place) => [place.x + place.width / 2, place.y + place.height / 2];
+  if (move.line) {
+    const [[x1, y1], [x2, y2]] = move.line.map((cell) => middle(boxes.get(cell)));
+    svg.append(s("line", { x1, y1, x2, y2, class: "figure-line" }));
+    places.forEach((place, i) => {
+      const [cx, cy] = middle(place);
+      const fresh = move.preview[i] === (move.cells?.[0] ?? move.dot);
+      svg.append(s("circle", { cx, cy, r: fresh ? 0.42 : 0.24, class: fresh ? "figure-new" : "figure-dot" }));
+    });
+  } else svg.append(...places.map((place) => s("rect", { ...place, class: "figure-new" })));
+  return svg;
+}
+
+/** Seconds as people write them: 1:05. */
+export function clock(seconds) {
+  const two = (number) => String(number).padStart(2, "0");
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
 let toastTimer = 0;
 
 /** A short message that goes away by itself. */

@@ -5,6 +5,7 @@ import { h, toast } from "./dom.js";
 import { learnPage, lessonPage } from "./learn.js";
 import { setUp } from "./setup.js";
 import { playPage } from "./play.js";
+import { puzzlesPage } from "./puzzles.js";
 import { reportsPage, runPage, runsPage } from "./runs.js";
 
 const PAGES = [
@@ -13,6 +14,7 @@ const PAGES = [
   [/^\/play\/([\w-]+)$/, "home", playPage],
   [/^\/learn$/, "learn", learnPage],
   [/^\/learn\/([\w-]+)$/, "learn", lessonPage],
+  [/^\/puzzles$/, "home", puzzlesPage],
   [/^\/runs$/, "runs", runsPage],
   [/^\/runs\/([\w-]+)$/, "runs", runPage],
   [/^\/reports$/, "reports", reportsPage],

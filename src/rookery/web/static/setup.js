@@ -2,23 +2,32 @@
 
 import { get, post } from "./api.js";
 import { Board } from "./board.js";
-import { agentName, h, options } from "./dom.js";
+import { h, options } from "./dom.js";
 import { start } from "./home.js";
+import { offer, openedMore } from "./players.js";
 
 export async function setUp(place, query, name) {
   const { games } = await get("/games");
   const game = games.find((row) => row.name === name);
   if (!game) throw new Error(`there is no game called ${name}`);
 
-  const variant = options(h("select", { id: "variant" }), game.variants, query.get("variant"));
+  const variant = options(h("select", { id: "variant" }), game.variants, query.get("variant") ?? game.variant);
   // An agent that a link names takes the last seat, the only one where nobody plays against anybody.
   const asked = query.get("agent");
-  const known = () => ["person", ...(game.agents_of[variant.value] ?? game.agents)];
+  const known = { opponents: game.opponents, agents: game.agents_of[variant.value] ?? game.agents };
   const seated = (i) => {
-    if (known().includes(asked) && i === game.sides.length - 1) return asked;
-    return i === 0 ? "person" : game.opponent;
+    if (known.agents.includes(asked) && i === game.sides.length - 1) return asked;
+    return i === 0 ? "person" : game.meets;
   };
-  const seats = game.sides.map((_, i) => options(h("select", { id: `seat-${i}` }), known(), seated(i), agentName));
+  const seats = game.sides.map((_, i) => {
+    const select = h("select", { id: `seat-${i}` });
+    const chosen = { value: seated(i) };
+    offer(select, known, chosen.value);
+    select.addEventListener("change", () => {
+      if (!openedMore(select, known, chosen.value)) chosen.value = select.value;
+    });
+    return select;
+  });
   const level = options(h("select", { id: "level" }), ["", ...game.levels], "", (value) => value || `no, ${game.start}`);
   const position = h("textarea", { id: "position", rows: 3, spellcheck: "false", "aria-describedby": "position-note" });
   position.value = query.get("position") ?? "";
@@ -56,7 +65,8 @@ export async function setUp(place, query, name) {
       note.textContent = seen.problem;
       return;
     }
-    for (const seat of seats) options(seat, ["person", ...seen.agents], seat.value, agentName); // not every agent plays every position
+    Object.assign(known, { agents: seen.agents, opponents: seen.opponents }); // not every agent plays every position
+    for (const seat of seats) offer(seat, known, ["person", ...seen.agents, ...seen.opponents.map((row) => row.agent)].includes(seat.value) ? seat.value : "person");
     note.textContent = position.value.trim() || level.value ? `${seen.moves} legal moves` : `Leave it empty for ${game.start}.`;
   }
 

@@ -1,0 +1,196 @@
+"""What happens after a game: giving up, review, daily puzzles by day, bests, and films."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import rookery
+from rookery.games.endgames.tables import solve
+from rookery.games.solitaire_chess.exact import solve as solve_puzzle
+from rookery.web.review import streak
+from tests.web.conftest import events
+
+ROOK = "8/8/8/2k5/8/8/3R4/K7 w - - 0 1"
+
+
+def create(client: TestClient, body: dict[str, Any]) -> dict[str, Any]:
+    response = client.post("/api/plays", json={"seed": 1} | body)
+    assert response.status_code == 201, response.text
+    view: dict[str, Any] = response.json()
+    return view
+
+
+def move(client: TestClient, view: dict[str, Any], name: str) -> dict[str, Any]:
+    action = next(row["action"] for row in view["legal"] if row["name"] == name)
+    response = client.post(f"/api/plays/{view['id']}/move", json={"action": action, "ply": view["ply"]})
+    assert response.status_code == 200, response.text
+    after: dict[str, Any] = response.json()
+    return after
+
+
+def test_resigning_ends_a_game_until_it_is_played_on(client: TestClient) -> None:
+    view = create(client, {"game": "checkers", "players": ["person", "person"]})
+    view = move(client, view, view["legal"][0]["name"])
+    after = client.post(f"/api/plays/{view['id']}/resign", json={}).json()
+    assert (after["turn"], after["legal"]) == ("over", [])
+    assert after["result"] == {"winner": 0, "text": "White resigned: Black wins"}
+    assert after["status"] == "White resigned: Black wins"
+    for path in ("resign", "reply"):
+        assert client.post(f"/api/plays/{view['id']}/{path}", json={}).status_code in (400, 409)
+    refused = client.post(f"/api/plays/{view['id']}/move", json={"action": view["legal"][0]["action"]})
+    assert refused.status_code == 409
+    back = client.post(f"/api/plays/{view['id']}/goto", json={"ply": 0}).json()
+    assert back["turn"] == "person"
+    again = move(client, back, back["legal"][1]["name"])
+    assert (again["turn"], again["result"]) == ("person", None)
+    forth = client.post(f"/api/plays/{view['id']}/goto", json={"ply": 1}).json()
+    assert forth["result"] is None
+
+
+@pytest.mark.parametrize(
+    "body", [{"game": "morpion", "players": ["person"]}, {"game": "checkers", "players": ["random", "random"]}]
+)
+def test_only_a_person_against_somebody_resigns(client: TestClient, body: dict[str, Any]) -> None:
+    view = create(client, body)
+    answer = client.post(f"/api/plays/{view['id']}/resign", json={})
+    assert answer.status_code == 400
+    assert "only a person who plays against somebody" in answer.json()["error"]
+
+
+def test_a_review_says_what_the_tables_say(client: TestClient) -> None:
+    """Every value beside the tables, walked through here."""
+    view = create(client, {"game": "endgames", "players": ["person", "person"], "position": ROOK})
+    state = rookery.load("endgames").parse_state(ROOK)
+    distances = []
+    for name in ("Rd8", "Kc6", "Rd1", "Kb5", "Rb1+", "Kc4", "Rb8"):
+        action = state.parse_action(name)
+        distances.append(solve(state).moves[action])
+        state.apply(action)
+        view = move(client, view, name)
+    rows = events(client.post(f"/api/plays/{view['id']}/review", json={}).text)
+    *moves, last = [row for row in rows if row["event"] == "review"]
+    assert [row["ply"] for row in moves] == list(range(1, 8))
+    for row, dtm in zip(moves, distances, strict=True):
+        assert row["exact"]
+        assert dtm is not None
+        expected = (1 if dtm > 0 else -1) * (1 - abs(dtm) / 1000)
+        assert row["value"] == pytest.approx(expected * (-1 if row["player"] else 1))
+        assert str((abs(dtm) + (dtm > 0)) // 2) in row["words"]
+    losses = {row["ply"]: row["loss"] for row in moves}
+    assert [row["ply"] for row in last["worst"]] == sorted((p for p in losses if losses[p]), key=lambda p: -losses[p])[
+        :3
+    ]
+
+
+def test_a_review_estimates_where_nobody_knows(client: TestClient) -> None:
+    view = create(client, {"game": "morpion", "players": ["person"]})
+    for _ in range(3):
+        view = move(client, view, view["legal"][0]["name"])
+    rows = events(client.post(f"/api/plays/{view['id']}/review", json={}).text)
+    moves = [row for row in rows if "value" in row]
+    assert [row["exact"] for row in moves] == [False] * 3
+    assert all(row["words"].endswith("moves") and row["loss"] >= 0 for row in moves)
+
+
+def test_nothing_played_cannot_be_reviewed(client: TestClient) -> None:
+    view = create(client, {"game": "checkers", "players": ["person", "person"]})
+    assert client.post(f"/api/plays/{view['id']}/review", json={}).status_code == 409
+
+
+def test_daily_puzzles_by_day(client: TestClient) -> None:
+    today = datetime.now(UTC).date()
+    archive = client.get("/api/puzzles").json()
+    assert [row["day"] for row in archive["days"][:2]] == [today.isoformat(), (today - timedelta(1)).isoformat()]
+    by_day = {date.fromisoformat(row["day"]).strftime("%a"): row["level"] for row in archive["days"]}
+    assert (by_day["Mon"], by_day["Sun"]) == ("beginner", "solo")
+    monday = next(row["day"] for row in archive["days"] if date.fromisoformat(row["day"]).weekday() == 0)
+    body = {"game": "solitaire-chess", "players": ["person"], "puzzle": "daily", "day": monday}
+    view = create(client, body)
+    assert view["about"] == {"day": monday, "puzzle": "beginner"}
+    assert create(client, body)["position"] == view["position"]  # the same for everybody
+    state = rookery.load("solitaire-chess").parse_state(view["position"])
+    for action in solve_puzzle(state).moves or ():
+        view = move(client, view, state.action_name(action))
+        state.apply(action)
+    assert view["result"]["solved"]
+    assert view["about"]["seconds"] >= 1
+    row = next(row for row in client.get("/api/puzzles").json()["days"] if row["day"] == monday)
+    assert (row["id"], row["seconds"]) == (view["id"], view["about"]["seconds"])
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "2999-01-01", "yesterday", "2026-13-01"])
+def test_other_days_are_refused(client: TestClient, day: str) -> None:
+    body = {"game": "solitaire-chess", "players": ["person"], "puzzle": "daily", "day": day}
+    answer = client.post("/api/plays", json=body)
+    assert answer.status_code == 400
+    assert "day" in answer.json()["error"] or "daily" in answer.json()["error"]
+
+
+def test_days_in_a_row() -> None:
+    now = date(2026, 3, 2)
+    assert streak({}, now) == 0
+    assert streak({"2026-03-02": True}, now) == 1
+    assert streak({"2026-03-02": True, "2026-02-28": True}, now) == 1
+    assert streak({"2026-03-02": True, "2026-03-01": True, "2026-02-28": True}, now) == 3
+    assert streak({"2026-03-01": True, "2026-02-28": True}, now) == 2  # today is still open
+    assert streak({"2026-02-28": True}, now) == 0
+
+
+def test_the_best_of_a_visitor_is_remembered(client: TestClient) -> None:
+    scores = []
+    for seed in range(4):
+        view = create(client, {"game": "tenten", "variant": "3x3-seven", "players": ["person"], "seed": seed})
+        while view["turn"] != "over":
+            view = move(client, view, view["legal"][seed % len(view["legal"])]["name"])
+        assert view["about"]["score"] == view["result"]["score"] == view["result"]["score"]
+        assert view["about"]["best_before"] == (max(scores) if scores else None)
+        scores.append(view["result"]["score"])
+    assert len(set(scores)) > 1
+
+
+def test_hints_of_a_puzzle_are_counted(client: TestClient) -> None:
+    view = create(client, {"game": "solitaire-chess", "players": ["person"], "puzzle": "beginner"})
+    for stage in (1, 2):
+        client.post(f"/api/plays/{view['id']}/hint", json={"stage": stage})
+    assert client.get(f"/api/plays/{view['id']}").json()["about"]["hints"] == 2
+
+
+def test_a_move_made_while_a_hint_is_sought_stays(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = create(client, {"game": "solitaire-chess", "players": ["person"], "puzzle": "beginner"})
+    site: Any = client.app.state.site  # type: ignore[attr-defined]
+
+    async def slow(*asked: Any) -> dict[str, Any]:
+        play = site.store.load(view["id"])
+        play.actions, play.cursor = [view["legal"][0]["action"]], 1
+        site.store.save(play)
+        return {"stuck": False, "hints": ["a", "b"], "cells": [[], []]}
+
+    monkeypatch.setattr(site.helpers, "one", slow)
+    client.post(f"/api/plays/{view['id']}/hint", json={"stage": 1})
+    after = client.get(f"/api/plays/{view['id']}").json()
+    assert (after["ply"], after["about"]["hints"]) == (1, 1)
+
+
+def test_moves_are_numbered_as_people_do(client: TestClient) -> None:
+    state = rookery.load("endgames").parse_state("8/8/8/2k5/8/8/3R4/K7 b - - 0 1")
+    view = create(client, {"game": "endgames", "players": ["person", "person"], "position": str(state)})
+    for name in ("Kb4", "Kb1", "Kc3"):
+        view = move(client, view, name)
+    assert [(row["turn"], row["player"]) for row in view["history"]] == [(1, 1), (2, 0), (2, 1)]
+    view = create(client, {"game": "tenten", "variant": "3x3-three", "players": ["person"]})
+    for _ in range(3):
+        view = move(client, view, view["legal"][0]["name"])
+    assert [row["turn"] for row in view["history"]] == [1, 2, 3]  # what chance draws is no turn
+
+
+def test_a_film_shows_a_game(client: TestClient) -> None:
+    frames = client.get("/api/games/solitaire-chess/film").json()["frames"]
+    pieces = [frame.count("data-piece") for frame in frames]
+    assert len(pieces) > 2
+    assert pieces == sorted(pieces, reverse=True)
+    assert pieces[-1] == 1
+    assert client.get("/api/games/nothing/film").status_code == 400
