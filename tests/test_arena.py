@@ -240,7 +240,7 @@ def test_the_terminal_shows_a_board_with_names(
     with pytest.raises(SystemExit):
         main(["play", "endgames", "--position", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"])
     shown = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert "You play White. Enter a move, or: hint, moves, undo, quit." in shown
+    assert "You play White. Enter a move, or: hint, moves, undo, draw, resign, quit." in shown
     assert {"5  . . . . k . . .", "1  R . . . K . . .", "a b c d e f g h"} <= set(shown)
 
 

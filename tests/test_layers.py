@@ -27,8 +27,8 @@ LAYERS = [
     {"__main__"},
 ]
 """The generic code, from the bottom up."""
-INSIDE = {"rules": 0, "referee": 0, "agents": 2, "methods": 3, "ladder": 3, "learning_study": 3, "study": 4,
-          "study_stockfish": 5, "commands": 5, "engine": 4, "learn": 5}  # fmt: skip
+INSIDE = {"rules": 0, "referee": 0, "agents": 2, "methods": 3, "ladder": 3, "analysis": 3, "learning_study": 3,
+          "study": 4, "study_stockfish": 5, "commands": 5, "engine": 4, "learn": 5}  # fmt: skip
 """Inside a game's folder; what is not named here (its exact solvers, searches and learners) is 1."""
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -113,6 +113,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
     wanted = {str(path.relative_to(ROOT / "src")) for path in package.rglob("*.py")}
     stubs = {f"rookery/_native/{path.name}.pyi" for path in (ROOT / "native" / "games").iterdir()}
     assert names >= wanted | stubs | {"rookery/_native/__init__.pyi", "rookery/py.typed"}
+    assert names >= {f"rookery/native/games/morpion/{name}" for name in ("walk.cu", "walk.hpp", "holes.hpp")}
     libraries = {name.split(".")[0] for name in names if name.endswith(".so")}
     assert "rookery/_native" in libraries
     if _native.ARCH.startswith("x86-64"):

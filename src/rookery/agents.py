@@ -135,6 +135,10 @@ class Agent:
             return known.get(round(value, 6), f"{50 + 50 * value:.0f}%")
         return f"{draw.short(value)} {state.game.unit}".rstrip()
 
+    def accepts_draw(self, state: State) -> bool:
+        """Whether the agent takes the draw that the side to move offers it. By default it plays on."""
+        return False
+
     def practice_start(self, game: Game, rng: random.Random) -> State:
         """A position for a person to play from. An agent that knows the truth may pick one that the person can win."""
         return game.initial_state() if game.players == 2 else game.random_start(rng)

@@ -212,7 +212,8 @@ def take_for_docs() -> None:
         for name, theme in DOCS.items():
             with Image.open(Path(folder) / f"{name}-1280x720-{theme}.png") as image:
                 small = image.convert("RGB").resize((800, 450), Image.Resampling.LANCZOS)
-                small.quantize(96, dither=Image.Dither.NONE).save(IMAGES / f"web-{name}.png", optimize=True)
+                few = small.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+                few.save(IMAGES / f"web-{name}.png", optimize=True)
 
 
 def main() -> None:

@@ -225,8 +225,10 @@ def test_a_review_shows_the_graph_and_the_worst_moves(open_page: OpenPage, serve
     playwright.expect(worst).to_contain_text("Rd5+ threw the win away: it was mate in 12 moves")
     playwright.expect(page.locator(".graph-bad")).to_have_count(1)
     playwright.expect(page.locator("#panel-review")).to_contain_text("By the exact answer.")
-    worst.get_by_role("button").click()
+    worst.get_by_role("button").focus()
+    page.keyboard.press("Enter")
     expect_played(page, 1)
+    playwright.expect(worst.get_by_role("button")).to_be_focused()
     playwright.expect(page.locator(".review-here")).to_contain_text("Rd5+: draw. Better: Ka2 (mate in 12)")
 
 
@@ -255,6 +257,15 @@ def test_values_are_told_in_words_on_hover(open_page: OpenPage, server: Server) 
     touch(page, move["cells"][:1])
     page.locator(f'[data-touch="{move["cells"][1]}"]').hover()
     playwright.expect(page.locator(".tip")).to_have_text("Rd5+: draw")
+
+
+def test_an_agent_is_on_the_board_where_nobody_knows_the_truth(open_page: OpenPage, server: Server) -> None:
+    page, view = open_play(open_page, server, {"game": "checkers", "players": ["person", "person"]})
+    page.get_by_role("tab", name="What it thinks").click()
+    page.get_by_label("Show what it thinks").check()
+    playwright.expect(page.locator("#panel-what-it-thinks")).to_contain_text("No exact answer here")
+    ends = {row["cells"][-1] for row in view["legal"]}
+    playwright.expect(page.locator('.board rect[fill-opacity="0.55"]')).to_have_count(len(ends))
 
 
 def solve_on_page(page: Page, rows: str, variant: str | None = None) -> None:
@@ -331,6 +342,22 @@ def test_arrow_keys_and_swipes_play_2048(open_page: OpenPage, server: Server) ->
     drag(page, middle(page, 5), middle(page, 13))
     page.mouse.up()
     playwright.expect(page.locator(".history [aria-current]")).to_have_text("down")
+    body = {"game": "2048", "players": ["person"], "position": "2,4,2,./4,2,4,./2,4,2,./4,2,4,."}
+    page, view = open_play(open_page, server, body)
+    assert [row["name"] for row in view["legal"]] == ["right"]
+    page.keyboard.press("ArrowRight")
+    expect_played(page, 1)
+    while page.locator(".board .touch").count() == 4:  # until some direction is blocked
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowDown")
+    before = page.locator(".history button").count()
+    view = server.call(f"/plays/{view['id']}")
+    blocked = next(
+        name for name in ("left", "right", "up", "down") if name not in [row["name"] for row in view["legal"]]
+    )
+    page.keyboard.press(f"Arrow{blocked.title()}")
+    page.wait_for_timeout(200)
+    assert page.locator(".history button:not(.later)").count() == before
 
 
 def test_a_small_board_is_zoomed(open_page: OpenPage, server: Server) -> None:

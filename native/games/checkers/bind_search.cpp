@@ -6,6 +6,7 @@
 #include "bindings/module.hpp"
 #include "games/checkers/td.hpp"
 #include "games/checkers/matches.hpp"
+#include "games/checkers/net_learner.hpp"
 
 namespace rookery {
 
@@ -100,17 +101,43 @@ struct OwningSearch {
         : evaluation(std::move(e)), endgames(std::move(t)), search(*evaluation, endgames.get(), 18) {}
 };
 
-static std::shared_ptr<const Evaluation> or_material(std::shared_ptr<PatternValue> value) {
+static std::shared_ptr<const Evaluation> or_material(std::shared_ptr<Evaluation> value) {
     if (value) return value;
     return std::make_shared<MaterialValue>();
 }
 
+struct OwningEngine {
+    std::shared_ptr<const Evaluation> evaluation;
+    std::shared_ptr<const Database> endgames;
+    Engine engine;
+
+    OwningEngine(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Database> t, bool selective)
+        : evaluation(std::move(e)), endgames(std::move(t)), engine(*evaluation, endgames.get(), 20, selective) {}
+};
+
+// 0 is no limit.
+static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep = false) {
+    if (depth < 0 || depth > Engine::kMaxDepth) throw nb::value_error("the depth must be 1 to 99, or 0 for no limit");
+    if (nodes < 0) throw nb::value_error("the number of nodes must be positive, or 0 for no limit");
+    if (!(seconds >= 0)) throw nb::value_error("the seconds must be positive, or 0 for no limit");
+    Limits limits;
+    if (depth) limits.depth = depth;
+    if (nodes) limits.nodes = static_cast<std::uint64_t>(nodes);
+    if (seconds > 0) limits.seconds = seconds;
+    limits.keep = keep;
+    return limits;
+}
+
 static void bind_search(nb::module_& m) {
-    nb::class_<PatternValue>(m, "PatternValue", "The learned value of a position, in hundredths of log-odds.")
+    nb::class_<Evaluation>(m, "Evaluation", "The value of a position for the side to move, in hundredths of log-odds.")
+        .def("__call__", [](const Evaluation& self, const H& state) { return self(state.state.position()); }, "state"_a);
+    nb::class_<NetValue, Evaluation>(m, "NetValue", "The value that a net finds.")
+        .def("__init__", [](NetValue* self, const Floats& weights) { new (self) NetValue(to_vector(weights)); }, "weights"_a)
+        .def_prop_ro_static("size", [](nb::handle) { return NetValue::kWeights; })
+        .def_prop_ro_static("shape", [](nb::handle) { return std::make_tuple(NetValue::kInputs, NetValue::kWide, NetValue::kNarrow); });
+    nb::class_<PatternValue, Evaluation>(m, "PatternValue", "The learned value of a position, in hundredths of log-odds.")
         .def("__init__",
              [](PatternValue* self, const Floats& weights) { new (self) PatternValue(to_vector(weights)); }, "weights"_a)
-        .def("__call__", [](const PatternValue& self, const H& state) { return self(state.state.position()); },
-             "state"_a)
         .def_prop_ro_static("size", [](nb::handle) { return Patterns::kWeights; });
     m.def(
         "patterns",
@@ -128,7 +155,7 @@ static void bind_search(nb::module_& m) {
     };
     nb::class_<OwningSearch>(m, "Search")
         .def("__init__",
-             [](OwningSearch* self, std::shared_ptr<PatternValue> value, std::shared_ptr<Database> endgames) {
+             [](OwningSearch* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames) {
                  new (self) OwningSearch(or_material(std::move(value)), std::move(endgames));
              },
              "value"_a = nb::none(), "endgames"_a = nb::none())
@@ -149,40 +176,107 @@ static void bind_search(nb::module_& m) {
             },
             "state"_a, "depth"_a, "control"_a = nb::none(), "Every legal move with its exact score.")
         .def_prop_ro("nodes", [](const OwningSearch& self) { return self.search.nodes; }, "Positions entered in the last call.");
+    nb::class_<OwningEngine>(m, "Engine")
+        .def("__init__",
+             [](OwningEngine* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames, bool selective) {
+                 new (self) OwningEngine(or_material(std::move(value)), std::move(endgames), selective);
+             },
+             "value"_a = nb::none(), "endgames"_a = nb::none(), "selective"_a = true)
+        .def(
+            "best",
+            [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds,
+               const std::vector<Action>& order, bool keep, Control* given) {
+                ControlOrNone call(given);
+                const Limits limits = to_limits(depth, nodes, seconds, keep);
+                const auto found = interruptible(
+                    call.control, [&] { return self.engine.best(state.state, limits, call.control, order); });
+                return std::make_tuple(found.line, found.score, found.depth);
+            },
+            "state"_a, "depth"_a = 0, "nodes"_a = 0, "seconds"_a = 0.0, "order"_a = std::vector<Action>{},
+            "keep"_a = false, "control"_a = nb::none(), "The principal line, its score, and the depth of the search.")
+        .def(
+            "values",
+            [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds, Control* given) {
+                ControlOrNone call(given);
+                const Limits limits = to_limits(depth, nodes, seconds);
+                const auto [found, values] = interruptible(
+                    call.control, [&] { return self.engine.values(state.state, limits, call.control); });
+                std::vector<std::pair<Action, Score>> rows;
+                for (const auto& value : values) rows.emplace_back(value.action, value.score);
+                return std::make_tuple(rows, found.line, found.depth);
+            },
+            "state"_a, "depth"_a = 0, "nodes"_a = 0, "seconds"_a = 0.0, "control"_a = nb::none(),
+            "Every legal move with its score, the principal line, and the depth of the search.")
+        .def_prop_ro("nodes", [](const OwningEngine& self) { return self.engine.nodes; }, "Positions entered in the last call.");
+    m.attr("WIN") = Engine::kWin;
+    m.attr("LEAST_WIN") = Engine::kLeastWin;
     m.attr("DECIDED") = kDecided;
     m.attr("MAX_EVALUATION") = kMaxEvaluation;
     m.attr("SCORE_SCALE") = kScoreScale;
 
-    nb::class_<Player>(m, "Player", "Plays by search to a depth; at random if that is 0.")
+    nb::class_<Player>(m, "Player", "Plays by the engine if nodes or seconds are limited, else by minimax to a depth, at random if that is 0.")
         .def("__init__",
-             [](Player* self, int depth, std::shared_ptr<PatternValue> value, std::shared_ptr<Database> endgames) {
+             [](Player* self, int depth, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
+                std::int64_t nodes, double seconds) {
                  if (depth < 0 || depth > Search::kMaxDepth) throw nb::value_error("the depth must be 0 to 60");
-                 new (self) Player{depth, or_material(std::move(value)), std::move(endgames)};
+                 new (self) Player{depth, or_material(std::move(value)), std::move(endgames), to_limits(depth, nodes, seconds)};
              },
-             "depth"_a, "value"_a = nb::none(), "endgames"_a = nb::none());
+             "depth"_a, "value"_a = nb::none(), "endgames"_a = nb::none(), "nodes"_a = 0, "seconds"_a = 0.0);
     m.def(
         "play_match",
         [](const H& start, const Player& first, const Player& second, std::int64_t games, std::uint64_t seed,
-           int threads, Control* given) {
+           int threads, int opening, Control* given) {
+            if (opening < 0 || opening > 100) throw nb::value_error("the opening has 0 to 100 random plies");
             if (games < 1 || games > 100'000'000) throw nb::value_error("the number of games must be 1 to 10^8");
             checked_threads(threads);
             ControlOrNone call(given);
             std::vector<MatchGame> played(games);
             interruptible(call.control, [&] {
-                play_match(start.state, {first, second}, seed, threads, std::span(played), call.control);
+                play_match(start.state, {first, second}, opening, seed, threads, std::span(played), call.control);
             });
-            std::vector<std::int64_t> flat;
+            std::vector<double> flat;
             for (const auto& game : played) {
-                for (const std::int64_t x : {std::int64_t(game.result), std::int64_t(game.plies),
-                                             std::int64_t(game.moves[0]), std::int64_t(game.moves[1]),
-                                             std::int64_t(game.nodes[0]), std::int64_t(game.nodes[1])}) {
+                for (const double x : {double(game.result), double(game.plies), double(game.moves[0]), double(game.moves[1]),
+                                       double(game.nodes[0]), double(game.nodes[1]), game.seconds[0], game.seconds[1],
+                                       double(game.won[0]), double(game.won[1])}) {
                     flat.push_back(x);
                 }
             }
-            return to_numpy(std::move(flat), {static_cast<std::size_t>(games), 6});
+            return to_numpy(std::move(flat), {static_cast<std::size_t>(games), 10});
         },
-        "start"_a, "first"_a, "second"_a, "games"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
-        "A row for each game: result for the first player, plies (-1: not played), searched moves and nodes of each.");
+        "start"_a, "first"_a, "second"_a, "games"_a, "seed"_a, "threads"_a = 0, "opening"_a = 2, "control"_a = nb::none(),
+        "A row for each game: result for the first player, plies (-1: not played), then for each player searched moves, "
+        "nodes, CPU seconds, and whether it had a position that the solved endgames call won.");
+    m.def(
+        "play_examples",
+        [](const H& start, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames, std::int64_t nodes,
+           double trace, double exploration, int opening, std::int64_t first_game, std::int64_t games, std::uint64_t seed,
+           int threads, Control* given) {
+            if (games < 1) throw nb::value_error("the number of games must be at least 1");
+            if (nodes < 1) throw nb::value_error("the number of nodes must be at least 1");
+            if (opening < 0) throw nb::value_error("the opening is 0 random plies or more");
+            const auto share = [](double x) { return x >= 0 && x <= 1; };
+            if (!share(trace) || !share(exploration)) throw nb::value_error("trace and exploration lie between 0 and 1");
+            checked_threads(threads);
+            ControlOrNone call(given);
+            const auto evaluation = or_material(std::move(value));
+            const SelfPlay settings{static_cast<std::uint64_t>(nodes), trace, exploration, opening};
+            const auto examples = interruptible(call.control, [&] {
+                return play_examples(start.state, *evaluation, endgames.get(), settings, first_game, games, seed, threads,
+                                     call.control);
+            });
+            std::vector<std::uint32_t> boards;
+            std::vector<float> targets;
+            for (const auto& x : examples) {
+                boards.insert(boards.end(), {x.own, x.other, x.kings});
+                targets.push_back(x.target);
+            }
+            const std::size_t n = targets.size();
+            return std::make_tuple(to_numpy(std::move(boards), {n, 3}), to_numpy(std::move(targets), {n}));
+        },
+        "start"_a, "value"_a.none(), "endgames"_a.none(), "nodes"_a, "trace"_a, "exploration"_a, "opening"_a,
+        "first_game"_a, "games"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
+        "Positions of self-play seen by the mover, as bits [n, 3] of own pieces, other pieces and kings, and chances [n].");
 }
 
 static void bind_learner(nb::module_& m) {
@@ -227,7 +321,56 @@ static void bind_learner(nb::module_& m) {
             "value"_a, "error"_a, "magnitude"_a);
 }
 
+static std::vector<Example> to_examples(const nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig>& boards,
+                                        const Floats& targets) {
+    if (boards.shape(0) != targets.shape(0)) throw nb::value_error("there are as many targets as boards");
+    std::vector<Example> examples;
+    for (std::size_t i = 0; i < targets.shape(0); ++i) {
+        const auto* board = boards.data() + 3 * i;
+        const Position p{{board[0], board[1]}, board[2], kBlack};
+        check(p);
+        examples.push_back({board[0], board[1], board[2], targets.data()[i]});
+    }
+    return examples;
+}
+
+static void bind_net_learner(nb::module_& m) {
+    nb::class_<NetLearner>(m, "NetLearner")
+        .def(nb::init<std::uint64_t>(), "seed"_a)
+        .def("weights",
+             [](const NetLearner& self) {
+                 std::vector<float> copy = self.weights();
+                 const std::size_t n = copy.size();
+                 return to_numpy(std::move(copy), {n});
+             })
+        .def("restore", [](NetLearner& self, const Floats& weights) { self.restore(to_vector(weights)); }, "weights"_a)
+        .def(
+            "learn",
+            [](NetLearner& self, const nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig>& boards,
+               const Floats& targets, int epochs, int batch, double rate, std::uint64_t seed, int threads, Control* given) {
+                checked_threads(threads);
+                ControlOrNone call(given);
+                const auto examples = to_examples(boards, targets);
+                return interruptible(call.control, [&] {
+                    return self.learn(examples, epochs, batch, rate, seed, threads, call.control);
+                });
+            },
+            "boards"_a, "targets"_a, "epochs"_a, "batch"_a, "rate"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
+            "Passes over the examples; the root of the mean squared error of the chances in the last one.")
+        .def(
+            "gradient",
+            [](const NetLearner& self, const nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig>& boards,
+               const Floats& targets) {
+                std::vector<float> gradient(NetValue::kWeights);
+                for (const auto& example : to_examples(boards, targets)) self.add_gradient(example, gradient);
+                const std::size_t n = gradient.size();
+                return to_numpy(std::move(gradient), {n});
+            },
+            "boards"_a, "targets"_a, "The gradient of the summed cross-entropy by the weights.");
+}
+
 ROOKERY_BIND(checkers, 2) {
+    bind_net_learner(m);
     bind_endgames(m);
     bind_search(m);
     bind_learner(m);

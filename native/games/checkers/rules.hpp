@@ -448,6 +448,8 @@ public:
         drawn_ = false;
     }
 
+    // The positions since the last capture or move of a man, before this one; none if repetition does not count.
+    const std::vector<Position>& earlier() const { return earlier_; }
     int quiet_plies() const { return quiet_plies_; }
     int reversible_plies() const { return reversible_plies_; }
 

@@ -1,5 +1,5 @@
-// Destroy and repair on Morpion Solitaire: take away the moves around a point of the grid, play again what is still
-// legal of the rest, and end the game at random, with a preference for the lines that the grid had.
+// Destroy and repair on Morpion Solitaire: take away the moves in a part of the grid, with all that was built on them,
+// and end the game at random, with a preference for the lines that the grid had (cascade.hpp).
 //
 // A grid hardly depends on the order of its moves, so most of a good game survives. What comes out replaces the grid by
 // the rule of simulated annealing: always if it is not shorter, else with probability exp(difference / temperature).
@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "core/control.hpp"
-#include "games/morpion/rules.hpp"
+#include "games/morpion/cascade.hpp"
 #include "search/policy_search.hpp"
 
 namespace rookery::morpion {
@@ -22,13 +22,27 @@ struct RepairSettings {
     std::vector<double> temperatures = {1.0};  // several: from cold to hot
 };
 
+// Lets neighbours in temperature change places, pair by pair from the first one on. With lengths n and temperatures T of a
+// colder and a hotter grid the chance is min(1, exp((n' - n) (1/T - 1/T'))), so that the distribution of lengths at a
+// temperature stays what it would be without exchanges. Returns how many pairs have done so.
+inline int exchange_neighbours(std::vector<Grid>& grids, const std::vector<double>& heat, std::size_t first, Rng& rng) {
+    int exchanged = 0;
+    for (std::size_t i = first; i + 1 < grids.size(); i += 2) {
+        const double exponent = (grids[i + 1].size - grids[i].size) * (1 / heat[i] - 1 / heat[i + 1]);
+        if (exponent < 0 && rng.uniform() >= std::exp(exponent)) continue;
+        std::swap(grids[i], grids[i + 1]);
+        ++exchanged;
+    }
+    return exchanged;
+}
+
 // `control.done` counts trials.
 class Repair {
 public:
     Repair(const State& start, const RepairSettings& settings, std::uint64_t seed, std::uint64_t stream,
            Control& control, OnBest on_best)
         : start_(start), settings_(settings), rng_(seed, stream), control_(control), on_best_(std::move(on_best)),
-          state_(start), weights_(start.rules().num_codes(), 1.0f) {
+          cascade_(Cascade::of(start)) {
         if (settings.trials < 1) throw std::invalid_argument("the number of trials must be at least 1");
         const auto positive = [](double temperature) { return temperature > 0; };
         if (settings.temperatures.empty() || !std::ranges::all_of(settings.temperatures, positive)) {
@@ -39,23 +53,19 @@ public:
     Playout run() { return settings_.temperatures.size() == 1 ? halve() : exchange(); }
 
     std::int64_t trials() const { return trials_; }
+    std::int64_t exchanged() const { return exchanged_; }  // pairs of grids that have changed places
 
 private:
-    struct Placed {
-        Action action;
-        Rules::Move move;
-    };
-    using Grid = std::vector<Placed>;  // in the order of play
-
     struct Walker {
         Grid grid;
-        std::size_t longest = 0;
+        int longest = 0;
     };
 
     static constexpr std::int64_t kFirstTrials = 100'000;   // of each walker in the first round of halving
     static constexpr std::int64_t kBetweenExchanges = 2000;  // trials of each walker
+    static constexpr std::int64_t kBetweenLooks = 64;        // trials between two looks at the control
     static constexpr std::uint32_t kMaxRadius = 3;
-    static constexpr float kKnownLine = 1000.0f;  // weight of a line of the grid; any other has 1
+    static constexpr int kLosses = 64;  // a trial that is shorter by this much is never accepted
 
     // Successive halving (here by four): many grids are worked on for a short while, a quarter of them, the longest, for
     // four times as long, and so on to the last one. Where a grid can lead is decided early, by its outline.
@@ -71,7 +81,8 @@ private:
             for (Walker& walker : walkers) {
                 const std::int64_t share = settings_.trials / rounds / static_cast<std::int64_t>(walkers.size());
                 const bool last = round == rounds;
-                walk(walker, settings_.temperatures[0], last ? settings_.trials - trials_ : share, best);
+                const std::int64_t trials = last ? settings_.trials - trials_ : share;
+                walker.longest = std::max(walker.longest, walk(walker.grid, settings_.temperatures[0], trials, best));
             }
             std::stable_sort(walkers.begin(), walkers.end(),
                              [](const Walker& a, const Walker& b) { return a.longest > b.longest; });
@@ -84,81 +95,60 @@ private:
     Playout exchange() {
         Playout best;
         const std::vector<double>& heat = settings_.temperatures;
-        std::vector<Walker> walkers(heat.size());
-        for (Walker& walker : walkers) begin(walker);
+        std::vector<Grid> grids(heat.size());
+        for (Grid& grid : grids) cascade_->play(rng_, grid);
         for (std::size_t round = 1; round == 1 || (trials_ < settings_.trials && !control_.stopped()); ++round) {
-            for (std::size_t i = 0; i < walkers.size(); ++i) {
-                walk(walkers[i], heat[i], std::min(kBetweenExchanges, settings_.trials - trials_), best);
+            for (std::size_t i = 0; i < grids.size(); ++i) {
+                walk(grids[i], heat[i], std::min(kBetweenExchanges, settings_.trials - trials_), best);
             }
-            for (std::size_t i = round % 2; i + 1 < walkers.size(); i += 2) {
-                Grid &cold = walkers[i].grid, &hot = walkers[i + 1].grid;
-                const double longer = static_cast<double>(hot.size()) - static_cast<double>(cold.size());
-                const double exponent = longer * (1 / heat[i] - 1 / heat[i + 1]);
-                if (exponent >= 0 || rng_.uniform() < std::exp(exponent)) std::swap(cold, hot);
-            }
-            if (walkers[0].grid.empty()) break;  // the start is over: there is nothing to take away
+            exchanged_ += exchange_neighbours(grids, heat, round % 2, rng_);
+            if (grids[0].size == 0) break;  // the start is over: there is nothing to take away
         }
         return best;
     }
 
-    void begin(Walker& walker) {
-        state_ = start_;
-        play_on(walker.grid);
+    // The length of the longest grid on the way.
+    int walk(Grid& grid, double temperature, std::int64_t trials, Playout& best) {
+        if (grid.size == 0) cascade_->play(rng_, grid);
+        std::array<double, kLosses> chances;
+        for (int loss = 0; loss < kLosses; ++loss) chances[loss] = std::exp(-loss / temperature);
+        int longest = grid.size;
+        cascade_->set(grid);
+        std::int64_t done = 0;
+        while (done < trials && grid.size > 0 && !(done && control_.stopped())) {
+            const std::int64_t until = std::min(trials, done + kBetweenLooks);
+            control_.add(until - done);
+            for (; done < until; ++done) {
+                cascade_->repair(grid, choose_hole(grid), rng_, trial_);
+                const int loss = grid.size - trial_.size;
+                const bool accepted = loss <= 0 || (loss < kLosses && rng_.uniform() < chances[loss]);
+                if (accepted && !cascade_->same(grid, trial_)) {
+                    cascade_->set(trial_);
+                    std::swap(grid, trial_);
+                    longest = std::max(longest, grid.size);
+                }
+                if (static_cast<double>(start_.moves().size()) + grid.size > best.score) take(best, grid);
+            }
+        }
+        trials_ += done;
+        if (!std::isfinite(best.score)) take(best, grid);
+        return longest;
     }
 
-    void walk(Walker& walker, double temperature, std::int64_t trials, Playout& best) {
-        Grid& grid = walker.grid;
-        if (grid.empty()) begin(walker);
-        for (std::int64_t i = 0; i < trials && !grid.empty() && !(i && control_.stopped()); ++i) {
-            destroy_and_repair(grid, trial_);
-            const auto change = static_cast<double>(trial_.size()) - static_cast<double>(grid.size());
-            if (change >= 0 || rng_.uniform() < std::exp(change / temperature)) std::swap(grid, trial_);
-            walker.longest = std::max(walker.longest, grid.size());
-            if (static_cast<double>(start_.moves().size() + grid.size()) > best.score) take(best, grid);
-            ++trials_;
-            control_.add(1);
-        }
-        if (!std::isfinite(best.score)) take(best, grid);
+    // Around a random dot of the grid: in one of four trials a strip, otherwise a box.
+    Region choose_hole(const Grid& grid) {
+        const Placed& move = grid.moves[rng_.below(static_cast<std::uint32_t>(grid.size))];
+        const auto number = static_cast<std::uint32_t>(rng_.next() >> 32);
+        const Dot centre = {move.x, move.y};
+        if (number % 4 == 0) return strip(centre, static_cast<int>(number >> 2 & 1), number >> 3);
+        return box(centre, static_cast<int>(std::uint64_t(number) * (kMaxRadius + 1) >> 32));
     }
 
     void take(Playout& best, const Grid& grid) {
         best.actions.clear();
-        for (const Placed& placed : grid) best.actions.push_back(placed.action);
-        best.score = static_cast<double>(start_.moves().size() + grid.size());
+        for (const Placed& move : grid.played()) best.actions.push_back(start_.rules().action(move.line, move.position));
+        best.score = static_cast<double>(start_.moves().size()) + grid.size;
         on_best_(best);
-    }
-
-    void destroy_and_repair(const Grid& grid, Grid& trial) {
-        const int radius = static_cast<int>(rng_.below(kMaxRadius + 1));
-        const Cell centre = grid[rng_.below(static_cast<std::uint32_t>(grid.size()))].move.dot;
-        state_ = start_;
-        trial.clear();
-        for (const Placed& placed : grid) {
-            const Cell dot = placed.move.dot;
-            if (std::abs(dot.x - centre.x) <= radius && std::abs(dot.y - centre.y) <= radius) continue;
-            weights_[placed.move.line] = kKnownLine;
-            if (state_.is_legal(placed.action)) {
-                state_.apply(placed.action);
-                trial.push_back(placed);
-            }
-        }
-        play_on(trial);
-        for (const Placed& placed : grid) weights_[placed.move.line] = 1.0f;
-    }
-
-    void play_on(Grid& game) {
-        while (state_.player() != kTerminal) {
-            const std::span<const Line> lines = state_.legal_lines();
-            sums_.clear();
-            float total = 0;
-            for (const Line line : lines) sums_.push_back(total += weights_[line]);
-            const float point = static_cast<float>(rng_.uniform()) * total;
-            std::size_t pick = 0;
-            while (pick + 1 < sums_.size() && sums_[pick] <= point) ++pick;
-            const Action action = state_.action(lines[pick]);
-            game.push_back({action, state_.rules().move(action)});
-            state_.apply(action);
-        }
     }
 
     const State& start_;
@@ -166,10 +156,9 @@ private:
     Rng rng_;
     Control& control_;
     const OnBest on_best_;
-    State state_;
+    const std::unique_ptr<Cascade> cascade_;
     Grid trial_;
-    std::vector<float> weights_, sums_;
-    std::int64_t trials_ = 0;
+    std::int64_t trials_ = 0, exchanged_ = 0;
 };
 
 }  // namespace rookery::morpion

@@ -23,11 +23,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define ROOKERY_WARP __host__ __device__ __forceinline__
-#else
-#define ROOKERY_WARP inline
-#endif
+#include "holes.hpp"
 
 namespace rookery::morpion::warp {
 
@@ -38,7 +34,6 @@ using u64 = std::uint64_t;
 constexpr int kMoves = 224;   // of a game at most, a multiple of 32
 constexpr int kList = 64;     // known, and other, legal lines; what does not fit is forgotten, and counted
 constexpr int kLosses = 32;   // a trial that is shorter by this much is never accepted
-constexpr int kForever = 64;  // farther than any cell
 
 enum Hole { kBox, kStrip, kWedge, kMated, kHoles };  // what a trial takes out; kMated repairs with a partner's lines
 constexpr int kTried = 0, kAccepted = 1, kLonger = 2, kTallies = 3;  // trials of a kind, accepted and longer ones
@@ -130,47 +125,10 @@ ROOKERY_WARP void keep_in_register(int& value) {  // instead of computing it aga
 #endif
 }
 
-struct Dot {
-    int x, y;
-};
-
 ROOKERY_WARP Dot dot_of(u32 move) {
     const int direction = (move >> 13) & 3, row = (move >> 8) & 31, place = ((move >> 3) & 31) + (move & 7);
     const int diagonal = direction == 2 ? row - place : place - row;
     return {direction == 1 ? row : place, direction == 0 ? row : direction == 1 ? place : diagonal & 31};
-}
-
-// Cells whose coordinates, counted from a centre, lie in two ranges; with `diagonal` the coordinates are x + y and x - y.
-struct Region {
-    Dot centre;
-    bool diagonal;
-    int low_u, high_u, low_v, high_v;
-
-    ROOKERY_WARP bool contains(Dot dot) const {
-        const int x = dot.x - centre.x, y = dot.y - centre.y;
-        const int u = diagonal ? x + y : x, v = diagonal ? x - y : y;
-        return u >= low_u && u <= high_u && v >= low_v && v <= high_v;
-    }
-};
-
-ROOKERY_WARP Region box(Dot centre, int radius) { return {centre, false, -radius, radius, -radius, radius}; }
-
-// `number` turns it. A strip goes on for ever in one direction or in both, a wedge is a quarter or a half of the plane.
-ROOKERY_WARP Region strip(Dot centre, int radius, u32 number) {
-    const int back = number & 1 ? -kForever : 0, forth = number & 3 ? kForever : 0;  // 00: backwards only
-    const int low = number & 3 ? back : -kForever;
-    Region region = {centre, (number & 4) != 0, low, forth, -radius, radius};
-    if (number & 8) region = {centre, region.diagonal, -radius, radius, low, forth};
-    return region;
-}
-ROOKERY_WARP Region wedge(Dot centre, u32 number) {
-    Region region = {centre, (number & 1) != 0, 0, kForever, number & 2 ? 0 : -kForever, kForever};
-    if (number & 4) region.low_u = -kForever, region.high_u = 0;
-    if ((number & 2) && (number & 8)) region.low_v = -kForever, region.high_v = 0;
-    if (!(number & 2) && (number & 8)) {
-        region = {centre, region.diagonal, region.low_v, region.high_v, region.low_u, region.high_u};
-    }
-    return region;
 }
 
 // ---- 32 lanes

@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Start here": ("games", "play", "watch", "serve", "show", "explain"),
-    "Solve": ("solve", "hint", "search", "generate", "verify"),
+    "Solve": ("solve", "analyse", "hint", "search", "generate", "verify"),
     "Learn and compare": ("train", "sweep", "runs", "arena", "evaluate", "reproduce"),
     "For other programs": ("uci", "hub"),
 }
 """The commands as the help shows them; those not named here come last."""
-WITHOUT_GAME = GROUPS["For other programs"]
-"""Protocols of one game each, whose name may be left out: programs start them, and many cannot pass arguments."""
+WITHOUT_GAME = (*GROUPS["For other programs"], "analyse")
+"""Commands of one game each, whose name may be left out: protocols, because programs start them and many cannot pass
+arguments, and what takes a file that only one game has."""
 
 GENERIC = {
     "games": ("general", "games"), "show": ("general", "show"), "perft": ("general", "perft"),

@@ -6,7 +6,7 @@ import random
 import time
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -39,18 +39,21 @@ def play(
     variant: str | None = None,
     agent: str | None = None,
     position: str | None = None,
+    side: Literal["first", "second", "random"] = "first",
     common: Options = DEFAULTS,
 ) -> Answer:
     """Play in the terminal, with hints; in a game for two, the agent is your opponent.
 
-    Enter a move as players write it, or: hint, moves, undo, quit. A hint tells more every time.
-    Example: rookery play tenten --agent best
+    Enter a move as players write it, or: hint, moves, undo, quit; in a game for two also draw, which offers one, and
+    resign. A hint tells more every time.
+    Examples: rookery play tenten --agent best; rookery play checkers --agent best:level=3 --side second
 
     Args:
         game: Name of a game.
         variant: Variant of the game.
         agent: Who gives hints and plays the other side; the strongest that is known if not given.
         position: Where to start, in the game's text form; drawn with `--seed` if not given, an endgame won for you.
+        side: The side you play in a game for two; the first player moves first.
     """
     rules = load(game, variant)
     helper = load_agent(agent or strongest(rules), rules)
@@ -59,10 +62,13 @@ def play(
     console = progress()
     played: list[str] = []
     history: list[tuple[State, int]] = []  # before each move of the person
-    side = f"You play {rules.sides[0]}. " if rules.players == 2 else ""
+    two = rules.players == 2
+    person = rng.randrange(2) if side == "random" and two else int(side == "second" and two)
+    words = "hint, moves, undo, draw, resign, quit" if two else "hint, moves, undo, quit"
+    returns: list[float] | None = None  # of a game that was resigned or agreed drawn
     if not position:
         console.print(f"The game begins from {rules.usual_start}.")
-    console.print(f"{side}Enter a move, or: hint, moves, undo, quit.")
+    console.print(f"{f'You play {rules.sides[person]}. ' if two else ''}Enter a move, or: {words}.")
     hints = 0  # asked for in this position
     while True:
         play_chance(state, rng)
@@ -70,7 +76,7 @@ def play(
             _print_board(console, state)
             console.print(state.status())
             break
-        if state.player() == 1:
+        if two and state.player() != person:
             action = helper.choose(state, rng)
             played.append(state.action_name(action))
             console.print(f"the agent plays {played[-1]}")
@@ -80,6 +86,17 @@ def play(
         word = _ask(console)
         if word in ("quit", "q"):
             break
+        if two and word == "resign":
+            returns = [-1.0 if player == person else 1.0 for player in range(2)]
+            console.print(f"You resign: {rules.sides[1 - person]} wins")
+            break
+        if two and word == "draw":
+            if helper.accepts_draw(state):
+                returns = [0.0, 0.0]
+                console.print("the agent takes the draw")
+                break
+            console.print("the agent plays on")
+            continue
         if word == "hint":
             sentences = _hints(helper, state)
             hints = min(hints + 1, len(sentences))
@@ -99,13 +116,13 @@ def play(
             try:
                 action = _move(state, word)
             except ValueError as error:
-                console.print(f"{error}; enter `moves` for the list, or hint, undo, quit")
+                console.print(f"{error}; enter `moves` for the list, or one of {words}")
                 continue
             hints = 0
             history.append((state.clone(), len(played)))
             played.append(state.action_name(action))
             state.apply(action)
-    data = {"moves": played, "position": str(state), "returns": state.returns()}
+    data = {"moves": played, "position": str(state), "returns": returns or state.returns()}
     return Answer(data, lambda console: console.print(f"{len(played)} moves played"))
 
 

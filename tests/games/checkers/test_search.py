@@ -148,7 +148,7 @@ def test_a_match_can_be_stopped() -> None:
     threading.Timer(0.2, control.stop).start()
     begin = time.perf_counter()
     start, deep = GAME.initial_state(), Player(9).native()
-    rows = _native.checkers.play_match(start, deep, deep, 10_000, 0, 2, control)
+    rows = _native.checkers.play_match(start, deep, deep, 10_000, 0, 2, control=control)
     assert time.perf_counter() - begin < 5
     assert (rows[:, 1] == -1).any()
 

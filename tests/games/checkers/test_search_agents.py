@@ -45,7 +45,7 @@ def test_a_thousand_games_a_rung(depth: int) -> None:
 
 def test_values_choice_and_explanation_agree() -> None:
     rng = random.Random(1)
-    for name in ("td:depth=4", "ladder:depth=4", "best:depth=4"):
+    for name in ("td:depth=4", "ladder:depth=4", "td:depth=4,pieces=4"):
         agent = search_agent(name)
         for _ in range(4):
             state = GAME.initial_state()

@@ -31,7 +31,18 @@ from rookery.run import load_arrays, save_arrays
 from tests.commands import answer, check_refusal
 
 SMALL = Settings(
-    "5T", seed=7, ladders=6, temperatures=3, trials=40, islands=2, settle=4, renew=3, share=0.5, mating=0.5
+    "5T",
+    seed=7,
+    ladders=6,
+    temperatures=3,
+    trials=40,
+    islands=2,
+    merge=0,
+    plain=0.0,
+    settle=4,
+    renew=3,
+    share=0.5,
+    mating=0.5,
 )
 
 
@@ -188,6 +199,29 @@ def test_the_worst_ladders_become_copies_of_the_best_or_begin_again(device: Devi
                 sources = [np.array_equal(replicas.grids[replicas.at[ladder]], replicas.grids[replicas.at[other]])
                            for other in ranked[:2]]  # fmt: skip
                 assert any(sources)
+
+
+def test_plain_ladders_neither_mate_nor_renew(device: Device) -> None:
+    search = ReplicaSearch(replace(SMALL, plain=0.5, islands=1, mating=1.0), device=device)
+    search.go(1000, rounds=6)
+    plain, other = search.replicas.at[:3], search.replicas.at[3:]
+    assert [list(island) for island in search.islands] == [[3, 4, 5]]
+    _, lengths = search._partners(np.random.default_rng(1))
+    assert not lengths[plain].any()
+    assert lengths[other].all()
+    alone = ReplicaSearch(replace(SMALL, mating=0.0, renew=0), device=device)
+    alone.go(1000, rounds=6)
+    assert np.array_equal(search.replicas.grids[plain], alone.replicas.grids[alone.replicas.at[:3]])
+    assert not np.array_equal(search.replicas.grids, alone.replicas.grids)
+
+
+def test_islands_merge_in_pairs(device: Device) -> None:
+    search = ReplicaSearch(replace(SMALL, ladders=20, plain=0.2, islands=8, settle=10, merge=5), device=device)
+    sizes = []
+    for search.rounds in (0, 14, 15, 20, 25, 1000):
+        assert [ladder for island in search.islands for ladder in island] == list(range(4, 20))
+        sizes.append([len(island) for island in search.islands])
+    assert sizes == [[2] * 8, [2] * 8, [4] * 4, [8] * 2, [16], [16]]
 
 
 @pytest.mark.parametrize(

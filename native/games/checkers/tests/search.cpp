@@ -1,6 +1,7 @@
 #include "tests/check.hpp"
 #include "games/checkers/td.hpp"
 #include "games/checkers/matches.hpp"
+#include "games/checkers/net_learner.hpp"
 
 using namespace rookery;
 using namespace rookery::testing;
@@ -132,11 +133,48 @@ TEST(checkers_matches) {
     const auto material = std::make_shared<MaterialValue>();
     Control control;
     std::vector<MatchGame> games(20);
-    play_match(State(kRules), {Player{3, material, nullptr}, Player{0, material, nullptr}}, 1, 2, std::span(games), control);
+    play_match(State(kRules), {Player{3, material, nullptr}, Player{0, material, nullptr}}, 2, 1, 2, std::span(games), control);
     int points = 0;
     for (const auto& game : games) {
         CHECK(game.plies > 10);
         points += game.result;
     }
     CHECK(points >= 18);
+}
+
+// Every kind of limit and position, for the sanitizers.
+TEST(checkers_engine) {
+    Control control;
+    const auto endgames = solve_endgames(3, 2, control);
+    const NetLearner learner(1);
+    const NetValue value(learner.weights());
+    Engine engine(value, endgames.get(), 10);
+    int games = 0;
+    for_random_positions(12, [&](const Position& p, const Position& q) {
+        if (std::popcount(p.pieces[0] | p.pieces[1]) % 3 != 0) return;
+        CHECK(value(p) == value(q));
+        const State state(kRules, p);
+        const auto found = engine.best(state, {.nodes = 300}, control);
+        CHECK(engine.nodes <= 300);
+        State now = state;
+        for (const Action action : found.line) {
+            CHECK(now.is_legal(action));
+            now.apply(action);
+        }
+        const auto [again, values] = engine.values(state, {.depth = 3}, control);
+        CHECK(values.size() == state.count_legal());
+        for (const auto& move : values) CHECK(move.score <= again.score);
+        ++games;
+    });
+    CHECK(games > 50);
+}
+
+TEST(checkers_net_learns) {
+    Control control;
+    const auto material = std::make_shared<MaterialValue>();
+    const auto examples = play_examples(State(kRules), *material, nullptr, {100, 0.9, 0.1, 6}, 0, 10, 3, 2, control);
+    CHECK(examples.size() > 100);
+    NetLearner learner(1);
+    const double first = learner.learn(examples, 1, 32, 0.002, 1, 2, control);
+    CHECK(learner.learn(examples, 20, 32, 0.002, 2, 2, control) < first);
 }

@@ -10,6 +10,8 @@ using namespace rookery;
 using namespace rookery::testing;
 using namespace rookery::morpion::warp;
 using morpion::Cell;
+using morpion::Dot;
+using morpion::Region;
 
 using Up = CpuWarp<false>;
 using Down = CpuWarp<true>;

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rookery._native import checkers as native
@@ -26,7 +28,7 @@ from rookery.game import Overlay, State
 from rookery.games.checkers.database import Database, Outcome, load
 from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Rule, Settings, Vote
 from rookery.games.checkers.rules import CheckersState
-from rookery.games.checkers.search import DECIDED, SCALE, Player
+from rookery.games.checkers.search import DECIDED, LEAST_WIN, SCALE, WIN, Player
 from rookery.games.checkers.voting import SYMMETRIES, view_of
 from rookery.learn.voting import Cells, compare
 
@@ -167,7 +169,116 @@ class DqnAgent(Agent):
 # Players that search
 
 DEPTH = 9
-"""Plies that `best` and `td` look ahead."""
+"""Plies that `td` looks ahead."""
+NODES = 100_000
+"""Positions that `best` looks at per move."""
+
+
+def worth(score: int, plies: int | None) -> float:
+    """What a score says of the game: 1 or -1 for a decided one, less a thousandth for every ply until its end, and
+    between -0.7 and 0.7 for all others."""
+    return 0.7 * math.tanh(score / SCALE / 2) if plies is None else math.copysign(1 - plies / 1000, score)
+
+
+def verdict(score: int, plies: int | None, exact: bool) -> str:
+    """The same in words. `exact`: whether solved endgames were looked up."""
+    if plies is not None:
+        return f"{'wins' if score > 0 else 'loses'} in {plies} {'ply' if plies == 1 else 'plies'}"
+    if exact and score == 0:
+        return "is even, or a proven draw"
+    return f"is worth {worth(score, plies):+.3f}"
+
+
+class EngineAgent(Agent):
+    """The engine: a selective search with limits of nodes, CPU seconds or depth (0: no limit), and solved endgames.
+
+    A move is worth what the search expects of the game: 1 or -1 for a decided one, less a thousandth for every ply
+    until its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win. With
+    `noise` the scores of all moves are found and normal errors of that standard deviation, in hundredths of
+    log-odds, are added before the best is chosen: a weaker player. A move of the `book`, by position and name, is
+    played at once; one of several at random.
+
+    >>> import rookery
+    >>> game = rookery.load("checkers")
+    >>> state = game.parse_state("W:W25,K26:B21")
+    >>> rookery.agent("best:nodes=1000", game).explain(state).reasons[:2]
+    ['26-30 wins in 1 ply', 'expected line: 26-30']
+    """
+
+    def __init__(
+        self,
+        value: Any,
+        solved: Database | None,
+        nodes: int = NODES,
+        seconds: float = 0.0,
+        depth: int = 0,
+        noise: float = 0.0,
+        book: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    ) -> None:
+        self.value, self.solved, self.noise, self.book = value, solved, noise, book
+        self.limits: dict[str, Any] = {"nodes": nodes, "seconds": seconds, "depth": depth}
+        if not any(self.limits.values()):
+            raise ValueError("the search needs a limit: nodes, seconds or depth")
+        native.Player(0, value, None, nodes, seconds)  # refuses bad limits
+        if not 0 <= depth <= 99:
+            raise ValueError(f"the depth must be 1 to 99, or 0 for no limit, and is {depth}")
+        self.search: Any = native.Engine(value, solved.native if solved else None)
+
+    @property
+    def player(self) -> Player:
+        """The same player for native matches, without noise and limits of depth."""
+        endgames = self.solved.native if self.solved else None
+        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"])
+
+    def choose(self, state: State, rng: random.Random | None = None) -> int:
+        rng = rng or random.Random()
+        actions = list(state.legal_actions())
+        if len(actions) == 1:
+            return actions[0]
+        if known := self.book.get(str(state)):
+            return state.parse_action(rng.choice(sorted(known)))
+        if self.noise:
+            scores, _, _ = self.search.values(state, **self.limits)
+            return int(max(scores, key=lambda row: row[1] + rng.gauss(0, self.noise))[0])
+        rng.shuffle(actions)  # of moves with equal scores the first is played
+        return int(self.search.best(state, order=actions, **self.limits)[0][0])
+
+    def values(self, state: State) -> dict[int, float]:
+        scores, _, _ = self.search.values(state, **self.limits)
+        return {action: worth(score, self.plies(score)) for action, score in scores}
+
+    def accepts_draw(self, state: State) -> bool:
+        """It does if it does not expect to win, the other side's best move being worth -0.05 or more, and the game is
+        not young: 40 plies were played, or at most eight pieces are left."""
+        assert isinstance(state, CheckersState)
+        if len(state.actions) < 40 and len(state.black) + len(state.white) > 8:
+            return False
+        _, score, _ = self.search.best(state, **self.limits)
+        return worth(score, self.plies(score)) >= -0.05
+
+    @staticmethod
+    def plies(score: int) -> int | None:
+        """How far ahead the game is decided, if the search saw that."""
+        return WIN - abs(score) if abs(score) > LEAST_WIN else None
+
+    def explain(self, state: State) -> Explanation:
+        rows, line, depth = self.search.values(state, **self.limits)
+        scores, nodes = dict(rows), self.search.nodes
+        ranked = sorted(scores, key=lambda action: (action != line[0], -scores[action]))
+        values = {action: worth(score, self.plies(score)) for action, score in scores.items()}
+        exact = self.solved is not None
+        reasons = [
+            f"{state.action_name(action)} {verdict(scores[action], self.plies(scores[action]), exact)}"
+            for action in ranked[:5]
+        ]
+        names, now = [], state.clone()
+        for action in line:
+            names.append(now.action_name(action))
+            now.apply(action)
+        reasons.insert(1, f"expected line: {' '.join(names)}")
+        reasons.append(f"searched {depth} plies and more where it mattered: {nodes:,} positions")
+        arrows = list(pairwise(state.action_cells(ranked[0])))
+        return Explanation(state, ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
 
 
 class SearchAgent(Agent):
@@ -208,8 +319,7 @@ class SearchAgent(Agent):
         return ahead if abs(score) > DECIDED / 2 and ahead >= 0 else None
 
     def worth(self, score: int) -> float:
-        ahead = self.plies(score)
-        return 0.7 * math.tanh(score / SCALE / 2) if ahead is None else math.copysign(1 - ahead / 1000, score)
+        return worth(score, self.plies(score))
 
     def in_words(self, state: State, value: float) -> str:
         return in_words(value) or super().in_words(state, value)
@@ -229,21 +339,16 @@ class SearchAgent(Agent):
         scores = dict(self.search.values(state, self.depth))
         nodes = self.search.nodes
         ranked = sorted(scores, key=lambda action: -scores[action])
-        values = {action: self.worth(score) for action, score in scores.items()}
-        reasons = [f"{state.action_name(action)} {self._verdict(scores[action])}" for action in ranked[:5]]
+        values, exact = {action: self.worth(score) for action, score in scores.items()}, self.solved is not None
+        reasons = [
+            f"{state.action_name(action)} {verdict(scores[action], self.plies(scores[action]), exact)}"
+            for action in ranked[:5]
+        ]
         reasons.insert(1, f"expected line: {' '.join(self.line(state, ranked[0]))}")
         reasons.append(f"searched {self.depth} plies and captures: {nodes:,} positions")
         cells = state.action_cells(ranked[0])
         arrows = list(pairwise(cells))
         return Explanation(state, ranked[0], values, reasons, Overlay(arrows=arrows, values=values))
-
-    def _verdict(self, score: int) -> str:
-        ahead = self.plies(score)
-        if ahead is not None:
-            return f"{'wins' if score > 0 else 'loses'} in {ahead} {'ply' if ahead == 1 else 'plies'}"
-        if self.solved and score == 0:
-            return "is even, or a proven draw"
-        return f"is worth {self.worth(score):+.3f}"
 
 
 class DatabaseAgent(Agent):

@@ -19,7 +19,7 @@ from rookery import registry
 from rookery._native import Control
 from rookery.engines import Server, allotted
 from rookery.game import TERMINAL
-from rookery.games.checkers.agents import DatabaseAgent, SearchAgent
+from rookery.games.checkers.agents import DatabaseAgent, EngineAgent, SearchAgent
 from rookery.games.checkers.hub import VARIANT, arguments, move_text, parse_move, parse_position, score_text
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.games.checkers.search import SCALE
@@ -149,6 +149,9 @@ class HubServer(Server):
             raise ValueError(self.problem)
         if state.player() == TERMINAL:
             raise ValueError(f"there is no move to choose in {state}")
+        if isinstance(self.agent, EngineAgent):
+            yield from self._engine(self.agent, state, depth, control)
+            return
         if isinstance(self.agent, SearchAgent):
             yield from self._deepening(self.agent, state, depth or self.agent.depth, control)
             return
@@ -159,6 +162,21 @@ class HubServer(Server):
                 outcome = agent.outcomes(state)[action]
                 score = score_text(outcome.preference, outcome.plies)
             yield Thought(number, [action], score)
+
+    def _engine(
+        self, agent: EngineAgent, state: CheckersState, depth: int | None, control: Control
+    ) -> Iterator[Thought]:
+        """Deepen ply by ply with one transposition table, up to the agent's own limits if `depth` is None."""
+        spent = 0
+        for plies in range(1, (depth or agent.limits["depth"] or DEEPEST) + 1):
+            limits = {} if depth else {"nodes": agent.limits["nodes"]}
+            line, score, reached = agent.search.best(state, depth=plies, keep=plies > 1, control=control, **limits)
+            if control.stopped:
+                return
+            spent += agent.search.nodes
+            yield Thought(plies, line[:PV_PLIES], score_text(score / SCALE, agent.plies(score)), spent)
+            if depth is None and (spent >= agent.limits["nodes"] > 0 or reached < plies):
+                return
 
     def _deepening(self, agent: SearchAgent, state: CheckersState, depth: int, control: Control) -> Iterator[Thought]:
         for plies in range(1, depth + 1):

@@ -3,6 +3,7 @@
 from rookery.exam import Exam
 
 EXAMS = (
+    Exam("two-kings", True, "wins", "best", exact="oracle", opponent="oracle", sides=(0,), starts="random", moves=100),
     Exam(
         "standard",
         False,

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from rookery.agents import Agent
-from rookery.games.checkers.agents import DEPTH, SearchAgent
+from rookery.games.checkers.agents import DEPTH, NODES, EngineAgent, SearchAgent
 from rookery.games.checkers.database import PIECES, value_kept
 from rookery.games.checkers.rules import Checkers
 from rookery.games.checkers.search import MatchResult, Player, play_match
@@ -45,7 +45,7 @@ def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
     game = Checkers()
     td, best = load_agent("td", game), load_agent("best", game)
     assert isinstance(td, SearchAgent)
-    assert isinstance(best, SearchAgent)
+    assert isinstance(best, EngineAgent)
     task = bar.add_task("ladder", total=3 * (1 + len(RUNGS)))
     rows = []
     for depth in (0, *RUNGS):
@@ -67,7 +67,7 @@ def _scores(games: int, seed: int, command: str, bar: Progress) -> Table:
         "opponent",
         "td at the opponent's own depth (1 against random)",
         f"td, depth {DEPTH}",
-        f"best, depth {DEPTH}",
+        f"best, {NODES:,} nodes",
     ]
     return Table("The learned players on the minimax ladder", columns, rows, command, note)
 

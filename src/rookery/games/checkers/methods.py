@@ -9,7 +9,7 @@ from typing import Any, Literal
 from rookery.agents import Agent
 from rookery.engines import EngineMethod
 from rookery.game import Game, State
-from rookery.games.checkers import MODELS, agents, database, q_learning, td
+from rookery.games.checkers import MODELS, agents, book, database, levels, net, q_learning, td
 from rookery.games.checkers.hub import HubEngine
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.method import Kind, Method, Solution, check_at_least
@@ -95,18 +95,25 @@ class Depth:
 
 
 class Td(Method):
-    """Temporal differences on patterns, for a player that searches."""
+    """Temporal differences on patterns, for a player that searches to a fixed depth."""
 
-    name, game = "td", "checkers"
-    kind: Kind = "learn"
+    name, kind, game = "td", "learn", "checkers"
     module, headline = "rookery.games.checkers.td", "error"
-    Options = Depth
+
+    @dataclass(frozen=True)
+    class Options(Depth):
+        pieces: int = 0
+        """Solved endgames of up to N pieces are looked up; 0 for none."""
 
     def unready(self, game: Game) -> str | None:
         return None
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
-        return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, None)
+        return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, _solved(options.pieces))
+
+
+def _solved(pieces: int) -> database.Database | None:
+    return database.load(pieces) if pieces else None
 
 
 class Ladder(Method):
@@ -160,13 +167,59 @@ class Hub(EngineMethod):
     name, game, engine = "hub", "checkers", HubEngine
 
 
-class Best(Td):
-    """The learned evaluation with search and the solved endgames: the strongest."""
+class Net(Method):
+    """A small net that values positions, for the engine; learned from self-play."""
 
-    name, kind, module, trained_by = "best", "search", "", "td"
+    name, game = "net", "checkers"
+    kind: Kind = "learn"
+    module, headline = "rookery.games.checkers.net", "error"
+
+    @dataclass(frozen=True)
+    class Options:
+        nodes: int = agents.NODES
+        """Positions to look at per move; 0 for no limit."""
+        seconds: float = 0.0
+        """CPU seconds per move; 0 for no limit. Moves then depend on the machine."""
+        depth: int = 0
+        """Plies to look ahead, more where it matters; 0 for no limit."""
+        pieces: int = 0
+        """Solved endgames of up to N pieces are looked up; 0 for none."""
+
+    def unready(self, game: Game) -> str | None:
+        return None
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
-        return agents.SearchAgent(td.load(model or td.SHIPPED), options.depth, database.load())
+        value, solved = net.load(model or net.SHIPPED), _solved(options.pieces)
+        return agents.EngineAgent(value, solved, options.nodes, options.seconds, options.depth)
 
 
-METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Oracle(), Hub(), Best())
+class Best(Net):
+    """The engine with the learned net and the solved endgames: the strongest; or weaker, by level."""
+
+    name, kind, module, trained_by = "best", "search", "", "net"
+
+    @dataclass(frozen=True)
+    class Options(Net.Options):
+        pieces: int = database.PIECES
+        """Solved endgames of up to N pieces are looked up; 0 for none."""
+        book: bool = True
+        """Whether the first moves come from the opening book."""
+        level: int = 0
+        """Strength from 1 (beginner) to 8 (master), in place of the limits; 0 for full strength within them."""
+
+        def __post_init__(self) -> None:
+            if not 0 <= self.level <= len(levels.LEVELS):
+                raise ValueError(f"the level must be 1 to {len(levels.LEVELS)}, or 0 for none, and is {self.level}")
+
+    def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
+        opening = book.load() if options.book else {}
+        value = net.load(model or net.SHIPPED)
+        if not options.level:
+            solved = _solved(options.pieces)
+            return agents.EngineAgent(value, solved, options.nodes, options.seconds, options.depth, book=opening)
+        strength = levels.LEVELS[options.level - 1]
+        known = (_solved(options.pieces), opening) if strength.endgames else (None, {})
+        return agents.EngineAgent(value, known[0], strength.nodes, 0.0, strength.depth, strength.noise, known[1])
+
+
+METHODS = (QLearning(), Voting(), Dqn(), Ladder(), Td(), Net(), Oracle(), Hub(), Best())

@@ -16,13 +16,14 @@ draughts FEN, the notation of moves and games is PDN.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rookery import _native, draw
-from rookery.game import TERMINAL, NativeGame, Overlay, Randomness, Record, native_state, no_such_action, uniform
+from rookery.game import TERMINAL, Level, NativeGame, Overlay, Randomness, Record, native_state, no_such_action, uniform
 
 INITIAL_FEN = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"
 
@@ -33,6 +34,7 @@ class Checkers(NativeGame):
     `repetition`: occurrences of one position with the same side to move. `quiet_limit`: plies without a capture.
     `forty_move_rule`: 40 moves by each side without a capture or a move of a man, as the World Checkers
     Draughts Federation has it. Whatever the rules, 100,000 plies without a capture are a draw, so that every game ends.
+    `start`: the position that games begin in, such as an ending.
     """
 
     name = "checkers"
@@ -45,15 +47,19 @@ class Checkers(NativeGame):
             "standard": {},  # the draws of the Q-learning paper
             "wcdf": {"quiet_limit": 0, "forty_move_rule": True},
             "no-draws": {"repetition": 0, "quiet_limit": 0},
+            "two-kings": {"start": "B:WK1:BK31,K32"},  # two kings win against one
         }
     )
 
-    def __init__(self, repetition: int = 3, quiet_limit: int = 100, forty_move_rule: bool = False) -> None:
+    def __init__(
+        self, repetition: int = 3, quiet_limit: int = 100, forty_move_rule: bool = False, start: str = INITIAL_FEN
+    ) -> None:
         self.repetition, self.quiet_limit, self.forty_move_rule = repetition, quiet_limit, forty_move_rule
         super().__init__(_native.checkers.Rules(repetition, quiet_limit, forty_move_rule))
+        self.start = str(self.parse_state(start))
 
     def initial_state(self) -> CheckersState:
-        return CheckersState(self)
+        return CheckersState(self) if self.start == INITIAL_FEN else self.parse_state(self.start)
 
     def parse_state(self, text: str) -> CheckersState:
         """Read draughts FEN: the side to move, then the squares of each side, kings marked K.
@@ -77,12 +83,33 @@ class Checkers(NativeGame):
         return CheckersState(self, squares["B"], squares["W"], kings, "BW".index(parts[0]))
 
     def random_start(self, rng: Randomness = None) -> CheckersState:
-        """The position after two random plies."""
+        """The position after two random plies; where games start from an ending, its pieces on random squares.
+
+        >>> state = Checkers(start="B:WK1:BK31,K32").random_start()
+        >>> len(state.black), len(state.white), len(state.kings)
+        (2, 1, 3)
+        """
         state = self.initial_state()
+        if self.start != INITIAL_FEN:
+            kings = [square in state.kings for square in (*state.black, *state.white)]
+            while True:
+                squares = sorted(range(1, 33), key=lambda _: uniform(rng))[: len(kings)]
+                black, white = squares[: len(state.black)], squares[len(state.black) :]
+                crowned = [square for square, king in zip(squares, kings, strict=True) if king]
+                with contextlib.suppress(ValueError):  # a man cannot stand where it would be crowned
+                    found = CheckersState(self, black, white, crowned, state.side)
+                    if found.player() != TERMINAL:
+                        return found
         for _ in range(2):
             actions = state.legal_actions()
             state.apply(actions[int(uniform(rng) * len(actions))])
         return state
+
+    def levels(self) -> Sequence[Level]:
+        """Opponents from a beginner to a master: `best:level=1` to `best:level=8`."""
+        from rookery.games.checkers.levels import LEVELS
+
+        return [Level(s.name, f"best:level={n}", s.elo, s.about) for n, s in enumerate(LEVELS, 1)]
 
     def record(self, start: str, actions: Sequence[int], players: Sequence[str], date: str = "") -> Record:
         """A whole game in PDN."""

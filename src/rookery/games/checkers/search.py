@@ -21,22 +21,32 @@ from rookery.statistics import wilson_interval
 DECIDED: int = _native.checkers.DECIDED
 """A game decided n plies ahead, found by a search of d plies, scores `DECIDED - n + d`."""
 
+WIN: int = _native.checkers.WIN
+"""A game that the engine sees won n plies ahead scores `WIN - n`."""
+LEAST_WIN: int = _native.checkers.LEAST_WIN
+"""Scores above this are won games."""
+
 SCALE: float = _native.checkers.SCORE_SCALE
 """Learned scores are log-odds times this; in the ladder's evaluation it is a man."""
 
 
 @dataclass(frozen=True)
 class Player:
-    """A player of native matches: random moves at depth 0, else alpha-beta, ties broken at random."""
+    """A player of native matches: the engine if nodes or seconds per move are limited, else random moves at depth 0 and
+    exact minimax at others, ties broken at random."""
 
-    depth: int
+    depth: int = 0
     value: Any = None
     """A learned evaluation; None for the ladder's: 100 per man, 130 per king."""
     endgames: Any = None
     """Native solved endgames to look up in the search."""
+    nodes: int = 0
+    """Positions that the engine looks at per move."""
+    seconds: float = 0.0
+    """CPU time of the engine per move."""
 
     def native(self) -> Any:
-        return _native.checkers.Player(self.depth, self.value, self.endgames)
+        return _native.checkers.Player(self.depth, self.value, self.endgames, self.nodes, self.seconds)
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,11 @@ class MatchResult:
     """CPU time of all threads."""
     nodes_per_move: tuple[float, float]
     """Positions that each player looked at for a move."""
+    seconds_per_move: tuple[float, float]
+    """CPU time that each player took for a move."""
+    thrown: tuple[int, int]
+    """Games that each player did not win although the solved endgames called a position of it won; they must be those
+    of one of the players."""
 
     @property
     def games(self) -> int:
@@ -74,18 +89,26 @@ def play_match(
     threads: int = 0,
     game: Checkers | None = None,
     control: Control | None = None,
+    opening: int = 2,
 ) -> MatchResult:
-    """Games from random two-ply openings, each opening played twice with colours exchanged.
+    """Games from random openings of the given number of plies, each opening played twice with colours exchanged.
 
-    The same seed gives the same games whatever the number of threads (0: all cores). `control.done` counts games.
+    Unless time is limited, the same seed gives the same games whatever the number of threads (0: all cores).
+    `control.done` counts games.
     """
     if games < 2 or games % 2:
         raise ValueError(f"the number of games must be even, so that colours can be exchanged, and is {games}")
     start = (game or Checkers()).initial_state()
     begin = time.process_time()
-    rows = _native.checkers.play_match(start, first.native(), second.native(), games, seed, threads, control)
+    rows = _native.checkers.play_match(start, first.native(), second.native(), games, seed, threads, opening, control)
     seconds = time.process_time() - begin
     results = rows[:, 0]
-    nodes = rows[:, 4:6].sum(axis=0) / np.maximum(rows[:, 2:4].sum(axis=0), 1)
+    nodes, thought = rows[:, (4, 6, 5, 7)].sum(axis=0).reshape(2, 2).T / np.maximum(rows[:, 2:4].sum(axis=0), 1)
     wins, losses = int((results > 0).sum()), int((results < 0).sum())
-    return MatchResult(wins, games - wins - losses, losses, seconds, (float(nodes[0]), float(nodes[1])))
+    thrown = [int(((side * results <= 0) & (won > 0)).sum()) for side, won in ((1, rows[:, 8]), (-1, rows[:, 9]))]
+    return MatchResult(
+        wins, games - wins - losses, losses, seconds,
+        nodes_per_move=(float(nodes[0]), float(nodes[1])),
+        seconds_per_move=(float(thought[0]), float(thought[1])),
+        thrown=(thrown[0], thrown[1]),
+    )  # fmt: skip

@@ -1,8 +1,8 @@
 """Replica exchange of thousands of grids of 5T or 5D on a GPU.
 
 Every grid is worked on by destroy and repair (`native/games/morpion/walk.hpp`) at a temperature. A ladder is one grid
-at each of several temperatures, and after every round neighbours change places. Ladders belong to islands. Inside an
-island,
+at each of several temperatures, and after every round neighbours change places. Some ladders are plain; the others
+belong to islands, which merge in pairs from time to time. Inside an island,
 
 - the grids are turned so that they share as many lines as possible with the island's longest one;
 - grids mate: a hole in one of them is repaired with the lines that a grid of another ladder has there;
@@ -65,19 +65,23 @@ class Settings:
     """Trials of every grid in a round."""
     radius: int | None = None
     """Greatest radius of a box that is taken out; 5 on 5T, 3 on 5D."""
-    strips: int = 8
+    strips: int = 64
     """Trials of 256 that take out a strip."""
-    wedges: int = 2
+    wedges: int = 4
     """Trials of 256 that take out a quarter or a half of the plane."""
-    mating: float = 0.03
+    mating: float = 0.01
     """Share of the grids that have a partner in a round."""
     mated: int = 8
     """Trials of 256 that repair a hole with the partner's lines, in grids that have a partner."""
     weight: int = 1000
     """Weight of a known line when a game is played to its end; any other has 1."""
-    islands: int = 4
-    """Groups of ladders that have nothing to do with each other."""
-    settle: int = 600
+    plain: float = 0.25
+    """Share of the ladders that have neither mating nor renewal."""
+    islands: int = 64
+    """Groups of the other ladders that have nothing to do with each other at first."""
+    merge: int = 250
+    """Rounds after which islands merge in pairs, again and again until there is one; 0 for never."""
+    settle: int = 400
     """Rounds before the first mating and renewal, and until a new ladder can be replaced."""
     renew: int = 150
     """Rounds between two renewals; 0 for none."""
@@ -101,8 +105,8 @@ class Settings:
                 object.__setattr__(self, name, default)
         whole = {"ladders": (0, 1_000_000), "temperatures": (1, 64), "trials": (1, 1_000_000), "radius": (0, 31)}
         whole |= dict.fromkeys(("strips", "wedges", "mated"), (0, 256)) | {"weight": (1, 1_000_000)}
-        whole |= dict.fromkeys(("mating", "share", "fresh"), (0, 1)) | {"islands": (1, 1000)}
-        whole |= dict.fromkeys(("settle", "renew"), (0, 1_000_000_000))
+        whole |= dict.fromkeys(("mating", "share", "fresh", "plain"), (0, 1)) | {"islands": (1, 1000)}
+        whole |= dict.fromkeys(("settle", "renew", "merge"), (0, 1_000_000_000))
         for name, (low, high) in whole.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high:,}, and is {getattr(self, name)}")
@@ -352,6 +356,8 @@ class ReplicaSearch(SavedSearch):
         self.exchanged = np.zeros((2, max(heats - 1, 1)), np.int64)
         """Exchanges tried and made between a temperature and the next."""
         self.replicas = Replicas.new(settings)
+        self.longest = np.zeros(settings.ladders, np.int32)
+        """The longest grid that every ladder has had."""
         super().__init__(settings, path, resume)
         if self.path is not None and self.path.suffix == ".npz":
             raise ValueError(f"the checkpoint is written beside {path}, which is to hold what was done: call it .json")
@@ -360,8 +366,11 @@ class ReplicaSearch(SavedSearch):
 
     @property
     def islands(self) -> list[npt.NDArray[np.int64]]:
-        """The ladders of every island."""
-        return np.array_split(np.arange(self.settings.ladders), min(self.settings.islands, self.settings.ladders))
+        """The ladders of every island, as they are in this round."""
+        settings = self.settings
+        ladders = np.arange(round(settings.plain * settings.ladders), settings.ladders)
+        merges = max(0, self.rounds - settings.settle) // settings.merge if settings.merge else 0
+        return np.array_split(ladders, max(1, min(settings.islands, len(ladders) // 2) >> min(merges, 10)))
 
     def command(self, seed: int) -> str:
         plain = Settings(self.settings.variant, seed, self.settings.ladders)
@@ -402,15 +411,16 @@ class ReplicaSearch(SavedSearch):
 
     def _round(self) -> None:
         settings, replicas = self.settings, self.replicas
-        rng = np.random.default_rng((settings.seed, self.rounds))
-        partners, partner_lengths = self._partners(rng)
+        to_mate, to_exchange, to_renew = (np.random.default_rng((settings.seed, self.rounds, i)) for i in range(3))
+        partners, partner_lengths = self._partners(to_mate)
         done = self.device.walk(settings, replicas, partners, partner_lengths)
         self.playouts += len(replicas.lengths) * settings.trials
         self.rounds += 1
         self.lost += int(done.lost.sum())
+        self.longest = np.maximum(self.longest, replicas.best_lengths[replicas.at].max(1))
         np.add.at(self.tallies, replicas.heat, done.tallies.astype(np.int64))
         first = self.rounds % 2 if settings.temperatures > 2 else 0
-        moved = exchange(replicas, settings.heat, first, rng)
+        moved = exchange(replicas, settings.heat, first, to_exchange)
         self.exchanged[0, first : first + 2 * moved.shape[1] : 2] += len(moved)
         self.exchanged[1, first : first + 2 * moved.shape[1] : 2] += moved.sum(0)
         since = self.rounds - settings.settle
@@ -422,7 +432,7 @@ class ReplicaSearch(SavedSearch):
                 replicas.grids[walkers] = grids
         if settings.renew and since >= 0 and self.rounds % settings.renew == 0:
             for island in self.islands:
-                self._renew(island, rng)
+                self._renew(island, to_renew)
             replicas.best_lengths[:] = 0
 
     def _partners(self, rng: np.random.Generator) -> tuple[Grids, Numbers]:
@@ -433,6 +443,7 @@ class ReplicaSearch(SavedSearch):
         if self.rounds < self.settings.settle or not has.any():
             return np.zeros_like(self.replicas.grids), np.zeros_like(self.replicas.lengths)
         chosen = walkers.copy()
+        has[at[: round(self.settings.plain * self.settings.ladders)]] = False
         for island in self.islands:
             further = rng.integers(1, max(len(island), 2), (len(island), at.shape[1]))
             others = island[(np.arange(len(island))[:, None] + further) % len(island)]
@@ -469,8 +480,9 @@ class ReplicaSearch(SavedSearch):
     # What is saved
 
     def _look(self) -> None:
-        lengths, best = self.replicas.lengths[self.replicas.at], self.replicas.best_lengths[self.replicas.at].max(1)
-        islands = [int(best[island].max()) for island in self.islands]
+        lengths = self.replicas.lengths[self.replicas.at]
+        best = np.maximum(self.replicas.best_lengths[self.replicas.at], lengths).max(1)  # since the last renewal
+        islands = [int(self.longest[island].max(initial=0)) for island in self.islands]
         quantiles = [int(q) for q in np.quantile(best, (0, 0.25, 0.5, 0.75, 0.9, 1), method="nearest")]
         self.curve.append(
             {"seconds": round(self.seconds, 1), "rounds": self.rounds, "score": self.found.score if self.found else 0,
@@ -504,7 +516,9 @@ class ReplicaSearch(SavedSearch):
                 "lost": self.lost, "curve": self.curve}  # fmt: skip
         arrays = {name: getattr(self.replicas, name) for name in self._SAVED}
         save_arrays(
-            self.path.with_suffix(".npz"), info, arrays | {"tallies": self.tallies, "exchanged": self.exchanged}
+            self.path.with_suffix(".npz"),
+            info,
+            arrays | {"tallies": self.tallies, "exchanged": self.exchanged, "longest": self.longest},
         )
 
     def _load(self, path: Path) -> None:
@@ -518,7 +532,7 @@ class ReplicaSearch(SavedSearch):
         try:
             self.rounds, self.playouts, self.lost = info["rounds"], info["playouts"], info["lost"]
             self.seconds, self.curve = info["seconds"], info["curve"]
-            self.tallies, self.exchanged = arrays["tallies"], arrays["exchanged"]
+            self.tallies, self.exchanged, self.longest = (arrays[name] for name in ("tallies", "exchanged", "longest"))
             for name in self._SAVED:
                 expected = getattr(self.replicas, name)
                 if arrays[name].shape != expected.shape or arrays[name].dtype != expected.dtype:
@@ -554,7 +568,7 @@ def read_grids(file: Path, game: Morpion) -> list[Grids]:
     try:
         grids, lengths, at = arrays["grids"], arrays["lengths"], arrays["at"]
         _check(grids, lengths)
-        found = [grids[walker, : lengths[walker]] for walker in at[:, 0]]
+        found = [grids[walker, : lengths[walker]] for walker in at[:, 0] if lengths[walker]]  # new ones have none
         for codes in found:
             MorpionState(game, to_actions(game, codes))
     except (ValueError, KeyError, IndexError) as error:

@@ -189,6 +189,7 @@ class PlayPage {
       this.hintBox.hidden = true;
     }
     const ended = view.turn === "over" && before.turn !== "over";
+    if (before.legal.some((move) => move.key)) this.lastSteered = Date.now();
     if (moved && view.ply > before.ply) sound(pieces(view) < pieces(before) ? "take" : "move");
     if (ended) sound("end");
     this.draw(moved ? (view.ply > before.ply ? view.path : [...before.path].reverse()) : null);
@@ -305,6 +306,7 @@ class PlayPage {
     this.stop.hidden = !this.abort || !this.slow;
     this.go.hidden = !person || view.turn !== "agent" || Boolean(this.abort);
     this.watchBar.hidden = person;
+    this.coach.parentElement?.toggleAttribute("hidden", !person);
     this.playPause.textContent = this.running ? "Pause" : "Run";
     this.playPause.disabled = view.turn === "over" && view.redo === null;
   }
@@ -552,6 +554,10 @@ class PlayPage {
     const { target } = event;
     if (target.closest?.("input, select, textarea, [role=tablist], .picker")) return;
     const own = this.view.turn === "person" && !this.abort ? this.view.legal.find((move) => move.key === event.key) : null;
+    if (!own && event.key.startsWith("Arrow") && this.steered()) {
+      event.preventDefault(); // an arrow that moves nothing must not take a move back
+      return;
+    }
     const onButton = target.closest?.("button, a, summary");
     const act = own ? () => this.move(own.action) : {
       ArrowLeft: () => this.pauseAt(before), ArrowRight: () => this.pauseAt(after),
@@ -563,6 +569,14 @@ class PlayPage {
     if (!act) return;
     event.preventDefault();
     act();
+  }
+
+  /** Whether arrow keys play this game, or did so just before it ended. */
+  steered() {
+    const { view } = this;
+    if (!view.players.includes("person")) return false;
+    if (view.legal.some((move) => move.key)) this.lastSteered = Date.now();
+    return Date.now() - (this.lastSteered ?? 0) < 2000;
   }
 
   /** A finger that goes over the board plays the move of that arrow key, where there is one. */

@@ -12,6 +12,7 @@ export class Review {
     this.page = page;
     this.rows = [];
     this.worst = null;
+    this.listed = null; // of what the list was made
     this.abort = null;
     this.button = h("button", { type: "button", class: "main", onclick: () => this.run() }, "Review this game");
     this.stop = h("button", { type: "button", class: "warn", hidden: true, onclick: () => this.abort?.abort() }, "Stop");
@@ -89,13 +90,15 @@ export class Review {
     const { view } = this.page;
     this.graph.replaceChildren();
     this.here.textContent = "";
-    this.list.replaceChildren();
     if (this.rows.length) this.graph.append(this.picture());
     const now = this.rows.findLast((row) => row.ply <= view.ply);
     if (now && now.ply >= view.ply - 1) {
       const better = now.loss > 1e-9 ? ` Better: ${now.best} (${now.best_words}).` : " Nothing was better.";
       this.here.textContent = `${now.name}: ${now.words}.${better}`;
     }
+    if (this.listed === this.worst) return; // who is on the list stays there
+    this.listed = this.worst;
+    this.list.replaceChildren();
     if (!this.worst) return;
     if (!this.worst.length) this.list.append(h("li", { class: "verdict good" }, "No move could have been better."));
     for (const { ply, text, kind } of this.worst) {

@@ -72,7 +72,7 @@ export class Thoughts {
   shown() {
     if (!this.on.checked || this.layer.value === "none") return null;
     const { agent, other } = this.found;
-    const thought = this.layer.value === "other" && !other?.error ? other : agent;
+    const thought = this.layer.value === "other" && other?.values ? other : agent;
     return thought?.position === this.page.view.position ? thought : null;
   }
 

@@ -1,0 +1,421 @@
+// The strong search for checkers: iterative deepening with limits of depth, nodes and time.
+//
+// Principal variation search with a transposition table, killer and history ordering, late-move reductions, and captures
+// searched to their end. Positions that repeat, in the tree or in the game before it, are draws, as are those beyond the
+// counters of the rules. Solved endgames give exact scores with distances, so that won ones come nearer to their end.
+//
+// A call starts with an empty table unless told otherwise, so what it finds depends on the game and the limits alone; a
+// limit of time makes it depend on the machine as well.
+#pragma once
+
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "games/checkers/search.hpp"
+
+namespace rookery::checkers {
+
+// CPU time of this thread.
+inline double thread_seconds() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct Limits {
+    int depth = 99;  // at most Engine::kMaxDepth
+    std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();
+    double seconds = std::numeric_limits<double>::infinity();  // CPU time of the thread
+    bool keep = false;  // the table of the call before, which had the same root or one a few plies before
+
+    bool any() const {
+        return nodes != std::numeric_limits<std::uint64_t>::max() || seconds != std::numeric_limits<double>::infinity();
+    }
+};
+
+class Engine {
+public:
+    static constexpr int kMaxPly = 200;
+    static constexpr int kMaxDepth = 99;
+
+    // A win n plies from the root scores kWin - n; no evaluation comes near.
+    static constexpr Score kWin = 30'000;
+    static constexpr Score kLeastWin = kWin - 1'000;
+    static constexpr Score kMostUndecided = 20'000;
+
+    struct Result {
+        Score score = 0;
+        int depth = 0;             // of the last complete search
+        std::vector<Action> line;  // both sides' best play, the move first
+    };
+
+    // `endgames` may be null. Both must outlive the engine. An entry of the table takes 16 bytes. Without `selective` late
+    // moves are not reduced and entries count at their own depth only, so that a score is that of minimax with captures
+    // followed to their end, but for draws by repetition.
+    Engine(const Evaluation& evaluation, const Database* endgames, int log_entries = 20, bool selective = true)
+        : evaluation_(evaluation), endgames_(endgames), selective_(selective), clusters_(std::size_t(1) << (log_entries - 2)) {}
+
+    std::uint64_t nodes = 0;
+
+    // The best move. `order` ranks moves of equal score: the first one wins.
+    Result best(const State& root, const Limits& limits, Control& control, std::span<const Action> order = {}) {
+        begin(root, limits, control);
+        ActionList actions;
+        root.legal_actions(actions);
+        std::vector<Action> moves(actions.begin(), actions.end());
+        if (!order.empty()) {
+            std::stable_sort(moves.begin(), moves.end(), [&](Action a, Action b) {
+                return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+            });
+        }
+        Result result;
+        result.line = {moves.front()};
+        for (int depth = 1; depth <= std::min(limits.depth, kMaxDepth); ++depth) {
+            Score window = 30;
+            Score alpha = -kWin, beta = kWin;
+            if (depth >= 4) {
+                alpha = std::max(result.score - window, -kWin);
+                beta = std::min(result.score + window, kWin);
+            }
+            for (;;) {
+                const Score score = search_root(moves, depth, alpha, beta);
+                if (stopped_) break;
+                if (score <= alpha && alpha > -kWin) {
+                    alpha = window > 500 ? -kWin : std::max(score - window, -kWin);
+                } else if (score >= beta && beta < kWin) {
+                    beta = window > 500 ? kWin : std::min(score + window, kWin);
+                } else {
+                    result.score = score;
+                    result.depth = depth;
+                    break;
+                }
+                window *= 3;
+            }
+            // A search that was cut short has still looked at the best move first, so what it found is better.
+            if (!root_line_.empty()) result.line = root_line_;
+            if (stopped_) break;
+            if (moves.size() == 1 && limits.any()) break;
+            // A win or loss that the search reaches does not change any more.
+            if (std::abs(result.score) > kLeastWin && kWin - std::abs(result.score) <= depth) break;
+        }
+        return result;
+    }
+
+    struct Value {
+        Action action;
+        Score score;
+    };
+
+    // The best move, and every legal one with its score: the best one's is that of `best`, the others' at most that, each
+    // found to the same depth or as deep as the limits go for it.
+    std::pair<Result, std::vector<Value>> values(const State& root, const Limits& limits, Control& control) {
+        const Result found = best(root, limits, control);
+        std::uint64_t all = nodes;
+        ActionList actions;
+        root.legal_actions(actions);
+        std::vector<Value> values;
+        for (const Action action : actions) {
+            Value value{action, found.score};
+            if (action != found.line[0]) {
+                Limits each = limits;
+                each.keep = true;
+                begin(root, each, control);
+                for (int depth = 1; depth <= std::max(found.depth, 1); ++depth) {
+                    const Score score = -child(root.position(), action, depth - 1, -found.score, kWin, 0);
+                    if (stopped_ && depth > 1) break;
+                    value.score = std::min(score, found.score);
+                }
+                all += nodes;
+            }
+            values.push_back(value);
+        }
+        nodes = all;
+        return {found, values};
+    }
+
+private:
+    enum Bound : std::uint8_t { kNone, kAtLeast, kAtMost, kExact };
+
+    struct Entry {
+        std::uint64_t key = 0;
+        std::int16_t score = 0;
+        std::int16_t action = 0;
+        std::uint8_t depth = 0;
+        Bound bound = kNone;
+        std::uint16_t search = 0;  // which call wrote it
+    };
+    static_assert(sizeof(Entry) == 16);
+    using Cluster = std::array<Entry, 4>;
+
+    struct Ranked {
+        Action action;
+        std::int32_t rank;
+    };
+    struct Ply {
+        std::array<Ranked, 256> moves;
+        Action killer = -1;
+        std::array<Action, kMaxPly + 1> line;
+        int line_length = 0;
+    };
+
+    void begin(const State& root, const Limits& limits, Control& control) {
+        if (root.player() < 0) throw std::invalid_argument("search needs a position in which a player is to move");
+        control_ = &control;
+        limits_ = limits;
+        root_ = &root;
+        nodes = 0;
+        stopped_ = false;
+        deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + limits.seconds;
+        if (!limits.keep && ++call_ == 0) {
+            std::fill(clusters_.begin(), clusters_.end(), Cluster{});
+            call_ = 1;
+        }
+        if (call_ == 0) call_ = 1;
+        if (plies_.empty()) plies_.resize(kMaxPly + 2);
+        for (auto& side : history_) for (auto& h : side) h = 0;
+        for (auto& ply : plies_) ply.killer = -1;
+        path_.clear();
+        for (const Position& p : root.earlier()) path_.push_back(hash(p));
+        path_.push_back(hash(root.position()));
+        reversible_.assign(1, static_cast<int>(root.earlier().size()));
+        quiet_.assign(1, root.quiet_plies());
+        fortieth_.assign(1, root.reversible_plies());
+    }
+
+    Score search_root(std::vector<Action>& moves, int depth, Score alpha, Score beta) {
+        const Position& p = root_->position();
+        root_line_.clear();
+        Score best = -kWin;
+        for (std::size_t i = 0; i < moves.size(); ++i) {
+            Score score;
+            if (i == 0) {
+                score = -child(p, moves[i], depth - 1, -beta, -alpha, 0);
+            } else {
+                int less = 0;
+                if (selective_ && depth >= 4 && i >= 4 && moves[i] < kFirstCapture) less = 1;
+                score = -child(p, moves[i], depth - 1 - less, -alpha - 1, -alpha, 0);
+                if (score > alpha && less) score = -child(p, moves[i], depth - 1, -alpha - 1, -alpha, 0);
+                if (score > alpha && score < beta) score = -child(p, moves[i], depth - 1, -beta, -alpha, 0);
+            }
+            if (stopped_) break;
+            if (score > best) {
+                best = score;
+                if (score > alpha || i == 0) {
+                    const Ply& next = plies_[1];
+                    root_line_.assign(1, moves[i]);
+                    if (score > alpha) root_line_.insert(root_line_.end(), next.line.begin(), next.line.begin() + next.line_length);
+                    std::rotate(moves.begin(), moves.begin() + i, moves.begin() + i + 1);
+                }
+                alpha = std::max(alpha, score);
+                if (alpha >= beta) break;
+            }
+        }
+        return best;
+    }
+
+    // The score of a move for the side that answers it. `ply` is that of the position before.
+    Score child(const Position& p, Action action, int depth, Score alpha, Score beta, int ply) {
+        const Position next = play(p, action);
+        const bool capture = action >= kFirstCapture;
+        const bool reversible = !capture && (p.kings & track(action).start);
+        path_.push_back(hash(next));
+        reversible_.push_back(reversible ? reversible_.back() + 1 : 0);
+        quiet_.push_back(capture ? 0 : quiet_.back() + 1);
+        fortieth_.push_back(reversible ? fortieth_.back() + 1 : 0);
+        const Score score = search(next, depth, alpha, beta, ply + 1);
+        path_.pop_back();
+        reversible_.pop_back();
+        quiet_.pop_back();
+        fortieth_.pop_back();
+        return score;
+    }
+
+    bool out_of_limits() {
+        if (nodes >= limits_.nodes) return true;
+        if (nodes % 256 == 0) {
+            if (control_->stopped()) return true;
+            if (deadline_ < std::numeric_limits<double>::infinity() && thread_seconds() >= deadline_) return true;
+        }
+        return false;
+    }
+
+    Score search(const Position& p, int depth, Score alpha, Score beta, int ply) {
+        plies_[ply].line_length = 0;
+        if (stopped_ || out_of_limits()) {
+            stopped_ = true;
+            return 0;
+        }
+        ++nodes;
+        const Starts starts = find_starts(p);
+        if (!starts.any()) return ply - kWin;
+        if (drawn()) return 0;
+        if (endgames_ && endgames_->covers(p)) return solved(p, ply);
+        if ((depth <= 0 && !starts.captures) || ply >= kMaxPly) return evaluate(p);
+
+        // No win from here can be nearer than this.
+        alpha = std::max(alpha, ply - kWin);
+        beta = std::min(beta, kWin - ply - 1);
+        if (alpha >= beta) return alpha;
+        const bool wide = beta - alpha > 1;
+
+        const std::uint64_t key = path_.back();
+        Entry* entry = nullptr;
+        Action first = -1;
+        if (depth > 0) {
+            entry = find(key);
+            if (entry) {
+                first = entry->action;
+                if (!wide && (selective_ ? entry->depth >= depth : entry->depth == depth)) {
+                    const Score score = from_table(entry->score, ply);
+                    if (entry->bound == kExact || (entry->bound == kAtLeast && score >= beta) ||
+                        (entry->bound == kAtMost && score <= alpha)) {
+                        return score;
+                    }
+                }
+            }
+        }
+
+        Ply& here = plies_[ply];
+        int count = 0;
+        for_each_action(p, starts, [&](Action action) {
+            if (count == static_cast<int>(here.moves.size())) return;
+            std::int32_t rank;
+            if (action == first) {
+                rank = std::numeric_limits<std::int32_t>::max();
+            } else if (action >= kFirstCapture) {
+                rank = std::popcount(track(action).captured);
+            } else {
+                rank = history_[p.side][action] + (action == here.killer ? 1 << 28 : 0);
+            }
+            here.moves[count++] = {action, rank};
+        });
+
+        Score best = -kWin;
+        const Score alpha_before = alpha;
+        Action best_action = 0;
+        for (int i = 0; i < count; ++i) {
+            int pick = i;
+            for (int j = i + 1; j < count; ++j) {
+                if (here.moves[j].rank > here.moves[pick].rank) pick = j;
+            }
+            std::swap(here.moves[i], here.moves[pick]);
+            const Action action = here.moves[i].action;
+            Score score;
+            if (i == 0) {
+                score = -child(p, action, depth - 1, -beta, -alpha, ply);
+            } else {
+                const int less = selective_ && depth >= 3 && i >= 2 && !starts.captures ? reduction(depth, i, wide) : 0;
+                score = -child(p, action, depth - 1 - less, -alpha - 1, -alpha, ply);
+                if (score > alpha && less) score = -child(p, action, depth - 1, -alpha - 1, -alpha, ply);
+                if (score > alpha && score < beta) score = -child(p, action, depth - 1, -beta, -alpha, ply);
+            }
+            if (stopped_) return 0;
+            if (score > best) {
+                best = score;
+                best_action = action;
+                if (score > alpha) {
+                    alpha = score;
+                    const Ply& next = plies_[ply + 1];
+                    here.line[0] = action;
+                    here.line_length = std::min(next.line_length + 1, kMaxPly);
+                    std::copy_n(next.line.begin(), here.line_length - 1, here.line.begin() + 1);
+                    if (alpha >= beta) break;
+                }
+            }
+        }
+        if (depth > 0) {
+            store(key, best_action, best, depth, best >= beta ? kAtLeast : best <= alpha_before ? kAtMost : kExact, ply);
+            if (best >= beta && !starts.captures) {
+                here.killer = best_action;
+                auto& history = history_[p.side][best_action];
+                history += depth * depth;
+                if (history > 1 << 27) for (auto& side : history_) for (auto& h : side) h /= 2;
+            }
+        }
+        return best;
+    }
+
+    // Plies that the i-th move is searched less, unless it turns out good.
+    static int reduction(int depth, int i, bool wide) {
+        static const auto table = [] {
+            std::array<std::array<std::int8_t, 64>, 100> t{};
+            for (int d = 1; d < 100; ++d) {
+                for (int n = 0; n < 64; ++n) t[d][n] = static_cast<std::int8_t>(1 + 0.6 * std::log(d) * std::log(n + 1));
+            }
+            return t;
+        }();
+        return std::max(table[std::min(depth, 99)][std::min(i, 63)] - wide, 0);
+    }
+
+    bool drawn() const {
+        if (quiet_.back() >= root_->rules().max_quiet() || fortieth_.back() >= root_->rules().max_reversible()) return true;
+        const std::size_t last = path_.size() - 1;
+        for (int ago = 4; ago <= reversible_.back(); ago += 2) {
+            if (path_[last - ago] == path_[last]) return true;
+        }
+        return false;
+    }
+
+    Score evaluate(const Position& p) const { return std::clamp(evaluation_(p), -kMostUndecided, kMostUndecided); }
+
+    Score solved(const Position& p, int ply) const {
+        const int plies = endgames_->look_up(p);
+        if (plies == Database::kDrawn) return 0;
+        const Score score = kWin - plies - ply;
+        return plies % 2 == 1 ? score : -score;
+    }
+
+    // In the table a win counts from its position, not from the root.
+    static Score to_table(Score score, int ply) {
+        return score > kLeastWin ? score + ply : score < -kLeastWin ? score - ply : score;
+    }
+    static Score from_table(Score score, int ply) {
+        return score > kLeastWin ? score - ply : score < -kLeastWin ? score + ply : score;
+    }
+
+    Entry* find(std::uint64_t key) {
+        for (Entry& entry : clusters_[key & (clusters_.size() - 1)]) {
+            if (entry.key == key && entry.search == call_) return &entry;
+        }
+        return nullptr;
+    }
+
+    void store(std::uint64_t key, Action action, Score score, int depth, Bound bound, int ply) {
+        Cluster& cluster = clusters_[key & (clusters_.size() - 1)];
+        Entry* replaced = &cluster[0];
+        int least = 1 << 20;
+        for (Entry& entry : cluster) {
+            const int worth = entry.search != call_ ? -1 : entry.key == key ? -2 : entry.depth;
+            if (worth < least) {
+                least = worth;
+                replaced = &entry;
+            }
+        }
+        *replaced = {key, static_cast<std::int16_t>(to_table(score, ply)), static_cast<std::int16_t>(action),
+                     static_cast<std::uint8_t>(depth), bound, call_};
+    }
+
+    const Evaluation& evaluation_;
+    const Database* endgames_;
+    bool selective_;
+    std::vector<Cluster> clusters_;
+    std::uint16_t call_ = 0;
+    Control* control_ = nullptr;
+    const State* root_ = nullptr;
+    Limits limits_;
+    double deadline_ = 0;
+    bool stopped_ = false;
+    std::vector<Ply> plies_;
+    std::vector<Action> root_line_;
+    std::int32_t history_[2][kFirstCapture] = {};
+    // Of the game since its last capture or move of a man and of the line that is being searched; the root is in both.
+    std::vector<std::uint64_t> path_;
+    std::vector<int> reversible_, quiet_, fortieth_;
+};
+
+}  // namespace rookery::checkers

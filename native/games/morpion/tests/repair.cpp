@@ -1,0 +1,183 @@
+// The cascade of destroy and repair beside the rules that replay every move.
+#include "games/morpion/repair.hpp"
+
+#include "tests/check.hpp"
+
+using namespace rookery;
+using namespace rookery::testing;
+using namespace rookery::morpion;
+
+namespace {
+
+Action action_of(const Rules& rules, const Placed& move) { return rules.action(move.line, move.position); }
+
+State replay(const State& start, const Grid& grid) {
+    State state = start;
+    for (const Placed& move : grid.played()) {
+        const Action action = action_of(start.rules(), move);
+        CHECK(state.is_legal(action));
+        state.apply(action);
+        const Cell dot = start.rules().move(action).dot;
+        CHECK(dot.x == move.x && dot.y == move.y);
+    }
+    return state;
+}
+
+}  // namespace
+
+// A trial keeps exactly what a replay keeps, ends the game, and what it adds prefers the lines that the grid had.
+TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
+    for (const int length : {4, 5}) {
+        for (const bool touching : {false, true}) {
+            for (const int board : {0, 10, 12, 64}) {
+                const Rules rules(length, touching, board);
+                State start(rules);
+                Rng rng(1);
+                if (board == 12) {
+                    for (int i = 0; i < 5; ++i) start.apply(start.random_action(rng));
+                }
+                const auto cascade = Cascade::of(start);
+                Grid grid, trial;
+                cascade->play(rng, grid);
+                CHECK(replay(start, grid).player() == kTerminal);
+                cascade->set(grid);
+                int fell = 0, again = 0, same = 0;
+                for (int round = 0; round < 300; ++round) {
+                    const Placed centre = grid.moves[rng.below(static_cast<std::uint32_t>(grid.size))];
+                    const Dot at = {centre.x, centre.y};
+                    const auto number = static_cast<std::uint32_t>(rng.next());
+                    const Region holes[] = {box(at, round / 3 % 4), strip(at, round / 3 % 2, number), wedge(at, number)};
+                    const Region& hole = holes[round % 3];
+                    cascade->repair(grid, hole, rng, trial);
+                    State state = start;
+                    std::set<Line> lost;
+                    int kept = 0;
+                    for (const Placed& move : grid.played()) {
+                        const Action action = action_of(rules, move);
+                        if (hole.contains({move.x, move.y})) continue;
+                        if (state.is_legal(action)) {
+                            state.apply(action);
+                            CHECK(kept < trial.size && trial.moves[kept].line == move.line &&
+                                  trial.moves[kept].position == move.position);
+                            ++kept;
+                        } else {
+                            lost.insert(move.line);
+                        }
+                    }
+                    CHECK(replay(start, trial).player() == kTerminal);
+                    fell += static_cast<int>(lost.size());
+                    for (const Placed& move : trial.played().subspan(kept)) again += lost.contains(move.line);
+                    const State one = replay(start, grid), two = replay(start, trial);
+                    const auto sorted = [](const State& s) { return std::set(s.moves().begin(), s.moves().end()); };
+                    CHECK(cascade->same(grid, trial) == (sorted(one) == sorted(two)));
+                    same += cascade->same(grid, trial);
+                    if (trial.size >= grid.size - 2) {
+                        cascade->set(trial);
+                        std::swap(grid, trial);
+                    }
+                }
+                CHECK(fell == 0 || again > fell / 10);
+                CHECK(same > 0 && same < 300);
+            }
+        }
+    }
+}
+
+// Lines are drawn with their weights, although those that are no longer legal stay in the lists until they are drawn.
+TEST(morpion_random_games_of_the_cascade_are_as_long_as_random_games) {
+    for (const bool touching : {true, false}) {
+        const Rules rules(5, touching, 0);
+        const State start(rules);
+        const auto cascade = Cascade::of(start);
+        Rng rng(3);
+        Grid game;
+        double sum = 0, squares = 0;
+        constexpr int kGames = 4000;
+        for (int i = 0; i < kGames; ++i) {
+            cascade->play(rng, game);
+            sum += game.size;
+            squares += game.size * game.size;
+        }
+        const double mean = sum / kGames, error = std::sqrt((squares / kGames - mean * mean) / kGames);
+        CHECK(std::abs(mean - (touching ? 53.62 : 42.90)) < 4 * error);
+    }
+}
+
+TEST(morpion_neighbours_in_temperature_change_places) {
+    const std::vector<double> heat = {0.5, 1.0, 2.0, 4.0};
+    const std::array<int, 4> sizes = {100, 98, 99, 100};
+    constexpr int kTrials = 20'000;
+    Rng rng(1);
+    for (const std::size_t first : {0, 1}) {
+        std::array<int, 4> moved{};  // by the colder one of a pair
+        for (int i = 0; i < kTrials; ++i) {
+            std::vector<Grid> grids(4);
+            for (std::size_t k = 0; k < 4; ++k) {
+                grids[k].size = sizes[k];
+                grids[k].moves[0].x = static_cast<std::uint8_t>(k);
+            }
+            const int exchanged = exchange_neighbours(grids, heat, first, rng);
+            std::array<std::size_t, 4> at;
+            for (std::size_t k = 0; k < 4; ++k) {
+                at[k] = grids[k].moves[0].x;
+                CHECK(grids[k].size == sizes[at[k]]);
+            }
+            for (std::size_t k = 0; k < 4; ++k) {
+                const bool has_partner = k >= first && (k - first) / 2 * 2 + first + 1 < 4;
+                const std::size_t partner = (k - first) % 2 ? k - 1 : k + 1;
+                CHECK(at[k] == k || (has_partner && at[k] == partner && at[partner] == k));
+                if (at[k] == k + 1) ++moved[k];
+            }
+            CHECK(exchanged == (at[0] == 1) + (at[1] == 2) + (at[2] == 3));
+        }
+        for (std::size_t k = first; k + 1 < 4; k += 2) {
+            const double chance =
+                std::min(1.0, std::exp((sizes[k + 1] - sizes[k]) * (1 / heat[k] - 1 / heat[k + 1])));
+            CHECK(std::abs(moved[k] - kTrials * chance) <= 4 * std::sqrt(kTrials * chance * (1 - chance)));
+        }
+    }
+}
+
+TEST(morpion_the_search_exchanges_its_grids) {
+    const Rules rules(5, false, 0);
+    const State start(rules);
+    const auto exchanged = [&](std::vector<double> temperatures) {
+        Control control;
+        Repair search(start, {40'000, temperatures}, 1, 0, control, [](const Playout&) {});
+        search.run();
+        return search.exchanged();
+    };
+    // 10 rounds of two grids, of which those with an even number have a pair.
+    CHECK(exchanged({0.4, 0.4}) == 5);  // of the same temperature: always
+    CHECK(exchanged({0.4}) == 0);
+    const std::int64_t some = exchanged({0.35, 0.4, 0.45, 0.5});  // 5 rounds, of 1 and 2 pairs in turn
+    CHECK(some > 0 && some <= 7);
+}
+
+// What the shapes contain, cell by cell.
+TEST(morpion_holes) {
+    const auto cells = [](const Region& region) {
+        std::set<std::pair<int, int>> inside;
+        for (int y = 0; y < 64; ++y) {
+            for (int x = 0; x < 64; ++x) {
+                if (region.contains({x, y})) inside.insert({x, y});
+            }
+        }
+        return inside;
+    };
+    CHECK(cells(box({5, 7}, 0)) == (std::set<std::pair<int, int>>{{5, 7}}));
+    CHECK(cells(box({5, 7}, 2)).size() == 25);
+    std::set<std::set<std::pair<int, int>>> strips, wedges;
+    for (std::uint32_t number = 0; number < 16; ++number) {
+        const auto line = cells(strip({30, 20}, 0, number));
+        strips.insert(line);
+        bool straight = true;
+        for (const auto& [x, y] : line) straight &= x == 30 || y == 20 || x - 30 == y - 20 || x - 30 == 20 - y;
+        CHECK(straight && line.contains({30, 20}) && line.size() >= 21 && line.size() <= 64);
+        const auto part = cells(wedge({30, 20}, number));
+        wedges.insert(part);
+        CHECK(part.contains({30, 20}) && part.size() > 400 && part.size() < 64 * 64 - 400);
+    }
+    CHECK(strips.size() == 12);  // along 4 directions: forwards, backwards, both
+    CHECK(wedges.size() == 16);  // 8 quarters and 8 halves
+}
