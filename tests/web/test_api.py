@@ -74,7 +74,7 @@ def test_every_answer_is_as_documented(site: Site) -> None:
     reached = set()
 
     def check(case: Any) -> None:
-        response = case.call_and_validate(checks=CHECKS, headers={"content-type": "application/json"})
+        response = case.call_and_validate(checks=CHECKS, headers={"content-type": "application/json"}, timeout=60)
         if response.status_code < 300:
             reached.add(case.operation.label)
 
@@ -88,6 +88,8 @@ def test_every_answer_is_as_documented(site: Site) -> None:
             requests.post(f"{site.url}/api/plays/{site.play}/goto", json={"ply": 0}, timeout=30)
             seats = {"players": ["best" if case.path.endswith("reply") else "person"]}
             requests.post(f"{site.url}/api/plays/{site.play}/players", json=seats, timeout=30)
+        if "game" in (case.path_parameters or {}):
+            case.path_parameters["game"] = game
         if "lesson" in (case.path_parameters or {}):
             case.path_parameters |= {"lesson": "checkers"}
             case.path_parameters |= {"experiment": "votes"} if "experiment" in case.path_parameters else {}
@@ -102,9 +104,10 @@ def test_every_answer_is_as_documented(site: Site) -> None:
         bad = operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
         LIMITS(given(case=good | bad)(check))()
         LIMITS(given(case=good, game=st.sampled_from(sorted(rookery.GAMES)))(check_real))()
-    # No run starts here, and only who began a game can delete it.
-    runs = {f"{verb} /api/runs{path}" for verb, path in RUNS}
-    assert {operation.label for operation in operations} - reached == runs | {"DELETE /api/plays/{play_id}"}
+    # No run starts here, only who began a game can delete it, and nobody resigns a puzzle.
+    refused = {f"{verb} /api/runs{path}" for verb, path in RUNS}
+    refused |= {"DELETE /api/plays/{play_id}", "POST /api/plays/{play_id}/resign"}
+    assert {operation.label for operation in operations} - reached == refused
 
 
 def test_the_document_names_its_version_and_every_field(site: Site) -> None:

@@ -140,12 +140,13 @@ class Site:
     async def create(self, request: Request, response: Response, body: models.NewPlay) -> Row:
         """Begin a game."""
         now = await self._begin(request, body, body.players)
-        plays.check_players(body.players, now.game, now.state, self.runs.trained(now.game))
+        trained = self.runs.trained(now.game)
+        plays.check_players(body.players, now.game, now.state, trained)
         visitor = _visitor(request) or secrets.token_urlsafe(18)
         now.play.owner = visitor
         self.store.add(now.play)
         response.set_cookie(VISITOR, visitor, httponly=True, samesite="strict", max_age=365 * 86400)
-        return self.view(now)
+        return now.view(trained)
 
     async def _begin(self, request: Request, body: models.Start, players: list[str]) -> Replay:
         """The game that a request describes: from a puzzle, from a position, or from a start for a person."""
@@ -215,15 +216,14 @@ class Site:
         return self.view(now)
 
     async def resign(self, play_id: str) -> Row:
-        """Give up for the person who plays."""
+        """Give up a game for two."""
         now = Replay(self.play(play_id))
         now.resign()
         self.store.save(now.play)
         return self.view(now)
 
     async def review(self, request: Request, play_id: str) -> Response:
-        """What every move of a game was worth, move by move, and the worst ones: events `waiting` with the seconds so
-        far, `review` with a move, the last of them with the worst, or `failed` with the error."""
+        """What every move of a game was worth: an event `review` per move, and a last one with the worst moves."""
         now = Replay(self.play(play_id))
         if not now.named:
             raise Refused(409, "nothing was played yet")
@@ -233,12 +233,12 @@ class Site:
         """The archive of the daily puzzles, and how many were solved in a row."""
         return review.archive(self.store, _visitor(request))
 
-    async def film(self, name: str) -> Row:
+    async def film(self, request: Request, game: str) -> Row:
         """Pictures of a game that is being played, for a list of games."""
-        game = plays.rules(name, None)
-        if name not in self.films or (self.films[name].done() and self.films[name].exception()):
-            self.films[name] = asyncio.create_task(self._make_film(game))
-        return {"frames": await asyncio.shield(self.films[name])}
+        rules = plays.rules(game, None)
+        if game not in self.films or (self.films[game].done() and self.films[game].exception()):
+            self.films[game] = asyncio.create_task(self._make_film(rules))
+        return {"frames": await asyncio.shield(self.films[game])}
 
     async def _make_film(self, game: Game) -> list[str]:
         """Made once for all visitors, and one after the other, so that an agent is left for those who play."""
@@ -587,8 +587,8 @@ def create_app(settings: Settings) -> FastAPI:
         streams.append((f"/api{path}", event))
 
     api("/games", site.games, "GET", models.Games)
-    api("/games/{name}/film", site.film, "GET", models.Film)
-    api("/puzzles", site.puzzles, "GET", models.Puzzles)
+    api("/games/{game}/film", site.film, "GET", models.Film)
+    api("/puzzles", site.puzzles, "GET", models.Archive)
     api("/plays", site.recent, "GET", models.Cards)
     api("/plays", site.create, "POST", models.View, 201)
     api("/plays/{play_id}", site.show, "GET", models.View)

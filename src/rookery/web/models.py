@@ -6,6 +6,7 @@ that the document cannot differ from what is sent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -120,7 +121,7 @@ class Error(Model):
 
 
 class Opponent(Model):
-    """An opponent of a stated strength."""
+    """An agent of a stated strength."""
 
     name: str
     agent: str
@@ -138,11 +139,12 @@ class Game(Model):
     levels: list[str]
     """The levels of its puzzles."""
     variants: list[str]
-    variant: str | None = Field(description="The variant that a person plays if nothing is chosen.")
+    variant: str | None
+    """The variant to play if nothing is chosen; null for the first one."""
     players: int
     sides: list[str]
-    opponent: str = Field(description="The strongest agent.")
-    meets: str = Field(description="Whom a person meets if nothing is chosen.")
+    opponent: str
+    meets: str
     opponents: list[Opponent]
     agents: list[str]
     agents_of: dict[str, list[str]]
@@ -155,31 +157,6 @@ class Games(Model):
     games: list[Game]
     today: str
     daily: str | None
-
-
-class Film(Model):
-    """Pictures of a game that is being played."""
-
-    frames: list[str]
-
-
-class Day(Model):
-    """The puzzle of a day, and what the visitor made of it."""
-
-    day: str
-    level: str
-    id: str | None = None
-    seconds: int | None = Field(None, description="How long it took, if it was solved.")
-
-
-class Puzzles(Model):
-    """The daily puzzles of the last weeks, the latest first, and how many were solved in a row."""
-
-    days: list[Day]
-    streak: int
-    game: str | None
-    title: str | None = None
-    today: str
 
 
 class Card(Model):
@@ -207,30 +184,30 @@ class Legal(Model):
 
     action: int
     name: str
-    cells: list[int]
     label: str | None = None
+    cells: list[int]
     preview: list[int] | None = None
-    line: tuple[int, int] | None = None
+    line: Sequence[int] | None = None
     dot: int | None = None
     icon: str | None = None
     key: str | None = None
 
 
 class Ancestor(Model):
-    """A move that was played, with the ply it led to."""
+    """A move that was played, with the ply it led to and the number of its turn."""
 
     ply: int
-    name: str
     player: int
     turn: int
+    name: str
     label: str | None = None
     preview: list[int] | None = None
-    line: tuple[int, int] | None = None
+    line: Sequence[int] | None = None
     dot: int | None = None
 
 
-class Result(Model):
-    """How a game ended."""
+class Ending(Model):
+    """How a game ended: the winner, null in a draw, or for one player what was achieved."""
 
     text: str
     winner: int | None = None
@@ -251,7 +228,7 @@ class View(Model):
     about: dict[str, Any]
     created: float
     start: str
-    usual: bool = Field(description="Whether it began in the game's initial position.")
+    usual: bool
     position: str
     ply: int
     length: int
@@ -260,7 +237,7 @@ class View(Model):
     player: int = Field(description="Who is to move; -2 when the game is over.")
     turn: Literal["person", "agent", "over"]
     status: str
-    result: Result | None
+    result: Ending | None
     feats: list[str]
     bottom: int
     unit: str
@@ -313,7 +290,7 @@ class MoveValue(Model):
     action: int
     name: str
     value: float
-    words: str = Field(description="The value in words that a person understands.")
+    words: str
 
 
 class Drawing(Model):
@@ -339,28 +316,17 @@ class Thought(Model):
     drawings: list[Drawing]
 
 
-def stream(event: type[Model]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The description of a stream of server-sent events in an OpenAPI document, and the schemas that it refers to.
-    Every stream has the events `waiting` and `failed` as well."""
-    names, found = models_json_schema(
-        [(event, "serialization"), (Waiting, "serialization"), (Failed, "serialization")],
-        ref_template="#/components/schemas/{model}",
-    )
-    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"anyOf": list(names.values())}}
-    item = {"type": "object", "required": ["data"], "properties": {"data": data}}
-    return {"text/event-stream": {"itemSchema": item}}, found["$defs"]
-
-
 class WorstMove(Model):
-    """A move that lost much, in words."""
+    """One of the worst moves of a game, in words."""
 
     ply: int
     text: str
-    kind: str
+    kind: Literal["good", "slower", "bad"]
 
 
 class Reviewed(Model):
-    """An event with a move of a game and the best one in its place; the last one has the worst moves."""
+    """An event of a review: what a move was worth beside the best one, or at the end the worst moves. Values are those
+    of player 0."""
 
     event: Literal["review"]
     ply: int | None = None
@@ -375,6 +341,18 @@ class Reviewed(Model):
     done_share: float | None = None
     step: int | None = None
     worst: list[WorstMove] | None = None
+
+
+def stream(event: type[Model]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The description of a stream of server-sent events in an OpenAPI document, and the schemas that it refers to.
+    Every stream has the events `waiting` and `failed` as well."""
+    names, found = models_json_schema(
+        [(event, "serialization"), (Waiting, "serialization"), (Failed, "serialization")],
+        ref_template="#/components/schemas/{model}",
+    )
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"anyOf": list(names.values())}}
+    item = {"type": "object", "required": ["data"], "properties": {"data": data}}
+    return {"text/event-stream": {"itemSchema": item}}, found["$defs"]
 
 
 class Record(Model):
@@ -397,6 +375,31 @@ class Verdict(Model):
 
     verdict: Literal["good", "slower", "bad"] | None
     text: str
+
+
+class Film(Model):
+    """Pictures of a game that is being played."""
+
+    frames: list[str]
+
+
+class Day(Model):
+    """A daily puzzle, with the visitor's game and the seconds in which it was solved."""
+
+    day: str
+    level: str
+    id: str | None = None
+    seconds: float | None = None
+
+
+class Archive(Model):
+    """The daily puzzles of the last weeks, the latest first."""
+
+    days: list[Day]
+    streak: int
+    game: str | None
+    title: str | None = None
+    today: str
 
 
 class Deleted(Model):

@@ -247,7 +247,8 @@ def experiment(request: Row) -> Iterator[Row]:
 
 TASKS: dict[str, Callable[[Row], Iterator[Row]]] = {
     "explain": explain, "choose": choose, "hint": hint, "judge": judge, "puzzle": puzzle, "start": start,
-    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready, "lessons": list_lessons, "lesson": show_lesson, "experiment": experiment,
+    "forms": list_forms, "plan": plan, "review": review, "film": film, "ready": ready, "lessons": list_lessons,
+    "lesson": show_lesson, "experiment": experiment,
 }  # fmt: skip
 
 
