@@ -240,7 +240,7 @@ def ask(net: Net, planes: Array, offsets: Array, actions: Array) -> Callable[[],
         if not gpu:
             return lambda: (np.ascontiguousarray(answer[0].numpy()[legal]), answer[1].numpy())
         back = [torch.empty(t.shape, pin_memory=True).copy_(t, non_blocking=True) for t in answer]
-        done = torch.cuda.Event()
+        done = torch.cuda.Event()  # type: ignore[no-untyped-call]
         done.record()
 
     def wait() -> Answer:

@@ -261,6 +261,9 @@ class EngineAgent(Agent):
         """How far ahead the game is decided, if the search saw that."""
         return WIN - abs(score) if abs(score) > LEAST_WIN else None
 
+    def in_words(self, state: State, value: float) -> str:
+        return in_words(value) or super().in_words(state, value)
+
     def explain(self, state: State) -> Explanation:
         rows, line, depth = self.search.values(state, **self.limits)
         scores, nodes = dict(rows), self.search.nodes
