@@ -68,7 +68,7 @@ def test_the_drawing_of_a_vote_marks_the_overlap() -> None:
     assert rows[2] == "    .     .    [b]   [.]"
     assert rows[3] == " .     .    [.]   [w]"
     assert rows[7] == " .     .    !B!   [.]"
-    assert drawing.svg.count("#c0503f") == 2, "one square marked bad, with its edge"
+    assert drawing.svg.count("#c0503f") == 1, "one square marked bad"
     assert drawing.title == "for 1x10: +0.1000 = Q +0.5000 x 23/64 equal cells, 11x20 in B:W16:B11,K31"
 
 
