@@ -1,4 +1,4 @@
-"""The study of checkers, small; and what the issue asks for, slow."""
+"""The study of checkers, small; and its acceptance run, slow."""
 
 from __future__ import annotations
 
