@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import random
 
+import torch
+
 import rookery
 from rookery.game import TERMINAL, native
 from rookery.learn import zero
@@ -46,6 +48,7 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    torch.set_num_threads(1)  # batches are small: threads would wait for each other
     game = rookery.load(given.game)
     agent = zero.load(game, Run.open(given.run).folder / zero.MODEL, given.simulations)
     results = play(game, agent, rookery.agent(given.opponent, game), given.games, given.seed)
