@@ -14,7 +14,7 @@ outcome. Where only the best game counts, nested searches can take the place of 
 The games of an iteration are played in groups, by as many processes as there are cores, or by other machines; on a GPU
 by one process that searches on all cores while the net thinks about another group. All random numbers of a group follow
 from the seed, the iteration and its number, so that the result does not depend on who plays, and a run that was stopped
-goes on from its checkpoint and ends with the same net, on the same machine. Read from top to bottom: settings, the net,
+resumes from its checkpoint and ends with the same net, on the same machine. Read from top to bottom: settings, the net,
 searching, playing, actors, learning, training, nested searches, the agent.
 """
 
