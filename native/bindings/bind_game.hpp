@@ -206,8 +206,7 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
                 Nrpa<S> search(self.state, settings, seed, static_cast<std::uint64_t>(i), call.control, hear);
                 const auto begin = static_cast<std::size_t>(starts(i));
                 const auto size = static_cast<std::size_t>(starts(i + 1)) - begin;
-                Playout game =
-                    search.run({actions.data() + begin, size}, {log_weights.data() + begin, size}, other(i));
+                Playout game = search.run({actions.data() + begin, size}, {log_weights.data() + begin, size}, other(i));
                 return std::make_pair(std::move(game), search.playouts());
             });
         },
@@ -218,9 +217,9 @@ void bind_policy_searches(nb::class_<Handle<S>>& cls) {
 // (planes, offsets, actions) as NetInput names them.
 inline auto to_python(NetInput&& input, const Shape& shape) {
     const std::size_t positions = input.offsets.size() - 1, actions = input.actions.size();
-    auto planes = to_numpy(std::move(input.planes), {positions, static_cast<std::size_t>(shape[0]),
-                                                     static_cast<std::size_t>(shape[1]),
-                                                     static_cast<std::size_t>(shape[2])});
+    auto planes =
+        to_numpy(std::move(input.planes), {positions, static_cast<std::size_t>(shape[0]),
+                                           static_cast<std::size_t>(shape[1]), static_cast<std::size_t>(shape[2])});
     return std::make_tuple(planes, to_numpy(std::move(input.offsets), {positions + 1}),
                            to_numpy(std::move(input.actions), {actions}));
 }
@@ -266,7 +265,8 @@ void bind_many_games(nb::class_<Handle<S>>& cls) {
     games.def(
         "apply", [](Games& self, ActionArray actions) { self.games.apply({actions.data(), actions.size()}); },
         "actions"_a, "One action for each live game.");
-    games.def_prop_ro("histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
+    games.def_prop_ro(
+        "histories", [](const Games& self) { return self.games.histories(); }, "The actions of each game.");
     games.def_prop_ro(
         "returns",
         [](const Games& self) {
@@ -318,10 +318,10 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
            bool untried_mean, double noise, double noise_alpha, bool prove, std::uint64_t seed) {
             if (games < 1 || games > 1'000'000) throw nb::value_error("the number of games must be 1 to 10^6");
             if (!(noise >= 0 && noise <= 1 && noise_alpha > 0)) throw nb::value_error("the noise must be from 0 to 1");
-            new (self) Forest{start.game,
-                              PuctForest<S>(start.state, games,
-                                            {exploration, threshold, tie, untried_mean, noise, noise_alpha, prove},
-                                            seed)};
+            new (self)
+                Forest{start.game,
+                       PuctForest<S>(start.state, games,
+                                     {exploration, threshold, tie, untried_mean, noise, noise_alpha, prove}, seed)};
         },
         "start"_a, "games"_a, "exploration"_a, "threshold"_a = 0.0, "tie"_a = 0.0, "untried_mean"_a = true,
         "noise"_a = 0.0, "noise_alpha"_a = 0.3, "prove"_a = false, "seed"_a = 0,
@@ -347,7 +347,8 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
             nb::gil_scoped_release release;
             self.forest.expand({priors.data(), priors.size()}, {values.data(), values.size()}, threads);
         },
-        "priors"_a, "values"_a, "threads"_a = 1, "What the net says of the last leaves: values for the player to move, -1 to 1.");
+        "priors"_a, "values"_a, "threads"_a = 1,
+        "What the net says of the last leaves: values for the player to move, -1 to 1.");
     forest.def(
         "moves",
         [](const Forest& self, std::int64_t tree) {
@@ -377,12 +378,14 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
                 numbers.push_back(static_cast<std::int32_t>(i));
                 players.push_back(static_cast<std::int8_t>(trees[i].root().player()));
             }
-            NetInput input = net_input<S>(trees.front().root().rules(), static_cast<std::int64_t>(numbers.size()), threads,
-                                          [&](std::int64_t i) -> const S& { return trees[numbers[i]].root(); });
+            NetInput input =
+                net_input<S>(trees.front().root().rules(), static_cast<std::int64_t>(numbers.size()), threads,
+                             [&](std::int64_t i) -> const S& { return trees[numbers[i]].root(); });
             visits.resize(input.actions.size());
             std::vector<float> values(input.actions.size());
             for (std::size_t i = 0; i < numbers.size(); ++i) {
-                const auto begin = input.actions.begin() + input.offsets[i], end = input.actions.begin() + input.offsets[i + 1];
+                const auto begin = input.actions.begin() + input.offsets[i],
+                           end = input.actions.begin() + input.offsets[i + 1];
                 for (const auto& move : trees[numbers[i]].moves()) {
                     const auto place = std::find(begin, end, move.action) - input.actions.begin();
                     visits[place] = move.visits;
@@ -407,8 +410,8 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
         },
         "tree"_a);
     forest.def("__len__", [](const Forest& self) { return self.forest.trees().size(); });
-    forest.def("simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); },
-               "tree"_a);
+    forest.def(
+        "simulations", [](const Forest& self, std::int64_t tree) { return self.tree(tree).simulations(); }, "tree"_a);
     forest.def(
         "restart",
         [](Forest& self, std::int64_t tree, const Handle<S>& start) {
@@ -421,11 +424,13 @@ void bind_puct(nb::class_<Handle<S>>& cls) {
         "searched",
         [](const Forest& self, std::int64_t simulations) {
             const auto& trees = self.forest.trees();
-            return std::all_of(trees.begin(), trees.end(), [&](const auto& tree) { return tree.searched(simulations); });
+            return std::all_of(trees.begin(), trees.end(),
+                               [&](const auto& tree) { return tree.searched(simulations); });
         },
         "simulations"_a, "Whether every game is over or proven, or its root has that number of simulations.");
-    forest.def("over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },
-               "tree"_a);
+    forest.def(
+        "over", [](const Forest& self, std::int64_t tree) { return self.tree(tree).root().player() == kTerminal; },
+        "tree"_a);
     forest.def("history", [](const Forest& self, std::int64_t tree) { return self.tree(tree).history(); }, "tree"_a);
     forest.def(
         "best", [](const Forest& self, std::int64_t tree) { return self.tree(tree).best_game(); }, "tree"_a,
@@ -455,14 +460,18 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
            bool reward_at_end, bool begin_next, int opponent, int opponent_side, bool illegal_loses) {
             std::vector<S> states;
             for (const H& start : starts) states.push_back(start.state);
-            new (self) Environment{std::move(starts),
-                                   {std::move(states), games, seed, threads,
-                                    {reward_at_end, begin_next, static_cast<Opponent>(opponent), opponent_side,
-                                     illegal_loses}},
-                                   {}};
+            new (self) Environment{
+                std::move(starts),
+                {std::move(states),
+                 games,
+                 seed,
+                 threads,
+                 {reward_at_end, begin_next, static_cast<Opponent>(opponent), opponent_side, illegal_loses}},
+                {}};
         },
         "starts"_a, "games"_a, "seed"_a, "threads"_a, "reward_at_end"_a, "begin_next"_a, "opponent"_a,
-        "opponent_side"_a, "illegal_loses"_a, "Many games from these positions. `opponent`: 0 none, 1 random, 2 asked.");
+        "opponent_side"_a, "illegal_loses"_a,
+        "Many games from these positions. `opponent`: 0 none, 1 random, 2 asked.");
     const auto buffer = [&](const char* buffer_name, auto get) {
         environment.def_prop_ro(buffer_name, [get](nb::handle self) {
             auto& games = nb::cast<Environment&>(self).games;
@@ -502,9 +511,9 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
             alone(self, [&](Games& games) { games.reset(seed); });
         },
         "seed"_a.none());
-    environment.def("waiting", [alone](Environment& self) {
-        return alone(self, [](Games& games) { return games.waiting(); });
-    }, "The games in which the opponent is asked, each with a seed for it.");
+    environment.def(
+        "waiting", [alone](Environment& self) { return alone(self, [](Games& games) { return games.waiting(); }); },
+        "The games in which the opponent is asked, each with a seed for it.");
     environment.def(
         "answer",
         [alone](Environment& self, std::size_t game, Action action) {
@@ -517,9 +526,8 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
             if constexpr (requires(const S& state) { state.object(); }) {
                 return nb::object(alone(self, [&](Games& games) { return games.state(game); }).object());
             } else {
-                const auto [start, history] = alone(self, [&](Games& games) {
-                    return std::make_pair(games.start(game), games.history(game));
-                });
+                const auto [start, history] =
+                    alone(self, [&](Games& games) { return std::make_pair(games.start(game), games.history(game)); });
                 H handle = self.starts[start];
                 for (const Action action : history) handle.apply(action);
                 return handle;
@@ -529,11 +537,10 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
     environment.def("save", [alone](Environment& self) {
         SavedGames saved = alone(self, [](Games& games) { return games.save(); });
         const std::size_t games = saved.starts.size(), actions = saved.actions.size();
-        return std::make_tuple(to_numpy(std::move(saved.starts), {games}),
-                               to_numpy(std::move(saved.offsets), {games + 1}),
-                               to_numpy(std::move(saved.actions), {actions}),
-                               to_numpy(std::move(saved.learners), {games}),
-                               to_numpy(std::move(saved.streams), {games, 4}));
+        return std::make_tuple(
+            to_numpy(std::move(saved.starts), {games}), to_numpy(std::move(saved.offsets), {games + 1}),
+            to_numpy(std::move(saved.actions), {actions}), to_numpy(std::move(saved.learners), {games}),
+            to_numpy(std::move(saved.streams), {games, 4}));
     });
     environment.def(
         "restore",
@@ -542,7 +549,8 @@ void bind_vector(nb::class_<Handle<S>>& cls, const char* name) {
             const auto copied = [](const auto& column) {
                 return std::vector(column.data(), column.data() + column.size());
             };
-            const SavedGames saved = {copied(starts), copied(offsets), copied(actions), copied(learners), copied(streams)};
+            const SavedGames saved = {copied(starts), copied(offsets), copied(actions), copied(learners),
+                                      copied(streams)};
             alone(self, [&](Games& games) { games.restore(saved); });
         },
         "starts"_a, "offsets"_a, "actions"_a, "learners"_a, "streams"_a);
@@ -579,8 +587,9 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
             new (self) H{game, S(r)};
         },
         "game"_a);
-    state.def_prop_ro("game", [](const H& self) { return self.game; },
-                      nb::for_getter(nb::sig("def game(self) -> rookery.game.Game")));
+    state.def_prop_ro(
+        "game", [](const H& self) { return self.game; },
+        nb::for_getter(nb::sig("def game(self) -> rookery.game.Game")));
     state.def("player", [](const H& self) { return static_cast<int>(self.state.player()); });
     state.def("legal_actions", [](const H& self) {
         ActionList actions;
@@ -617,10 +626,12 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
     const auto clone = [](nb::handle self) { return self.type()(self); };
     state.def("clone", clone, nb::sig("def clone(self) -> typing.Self"));
     state.def("__copy__", clone, nb::sig("def __copy__(self) -> typing.Self"));
-    state.def("__deepcopy__", [clone](nb::handle self, nb::handle) { return clone(self); }, "memo"_a,
-              nb::sig("def __deepcopy__(self, memo: object) -> typing.Self"));
-    state.def_prop_ro("actions", [](const H& self) { return self.actions; },
-                      "The actions applied since `start`, chance outcomes included.");
+    state.def(
+        "__deepcopy__", [clone](nb::handle self, nb::handle) { return clone(self); }, "memo"_a,
+        nb::sig("def __deepcopy__(self, memo: object) -> typing.Self"));
+    state.def_prop_ro(
+        "actions", [](const H& self) { return self.actions; },
+        "The actions applied since `start`, chance outcomes included.");
     state.def_prop_ro(
         "start",
         [](nb::handle self) {
@@ -636,8 +647,9 @@ std::pair<nb::class_<typename S::Rules>, nb::class_<Handle<S>>> bind_game(nb::mo
                                   nb::make_tuple(self.attr("game"), nb::str(start), self.attr("actions")));
         },
         nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
-    state.def("__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); },
-              nb::sig("def __repr__(self) -> str"));
+    state.def(
+        "__repr__", [](nb::handle self) { return nb::module_::import_("rookery.game").attr("describe")(self); },
+        nb::sig("def __repr__(self) -> str"));
     const auto returns = [](const H& self) {
         const int players = self.state.rules().players();
         const Returns values = self.state.player() == kTerminal ? Returns(self.state.returns()) : Returns{};

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <bit>
+#include <utility>
 
 namespace rookery {
 
@@ -11,7 +12,7 @@ void bind_tuple_net(nb::module_& m) {
     using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto found = [](const TupleNet& self, Bytes cells, int side) {
-        if (cells.size() != self.cells()) throw nb::value_error("there must be one number per cell");
+        if (std::cmp_not_equal(cells.size(), self.cells())) throw nb::value_error("there must be one number per cell");
         if (side < 0 || side >= self.sides()) throw nb::index_error("there is no such side");
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (cells(i) >> self.bits()) throw nb::value_error("a number on a cell is too large");
@@ -57,15 +58,16 @@ void bind_tuple_net(nb::module_& m) {
                const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value, int table_bits) {
                 new (self) TupleNet(cells, bits, sides, tuples, symmetries, coherent, first_value, table_bits);
             },
-            "cells"_a, "bits"_a, "sides"_a, "tuples"_a, "symmetries"_a, "coherent"_a, "first_value"_a,
-            "table_bits"_a)
+            "cells"_a, "bits"_a, "sides"_a, "tuples"_a, "symmetries"_a, "coherent"_a, "first_value"_a, "table_bits"_a)
         .def_prop_ro("lookups", &TupleNet::lookups, "Weights that are added up.")
         .def_prop_ro("weights", &TupleNet::weights)
         .def_prop_ro("memory", &TupleNet::bytes, "Bytes of all tables.")
         .def("find", found, "cells"_a, "side"_a, "Where the weights of a position are, by the numbers on its cells.")
         .def(
             "value",
-            [found](const TupleNet& self, Bytes cells, int side) { return self.value(found(self, cells, side).data()); },
+            [found](const TupleNet& self, Bytes cells, int side) {
+                return self.value(found(self, cells, side).data());
+            },
             "cells"_a, "side"_a, "The value of a position to a side that has just moved.")
         .def(
             "arrays",
@@ -92,7 +94,8 @@ void bind_tuple_net(nb::module_& m) {
                     ++at;
                 }
                 const std::size_t bytes = known.size();
-                return std::make_tuple(to_numpy(std::move(known), {bytes}), to_numpy(std::move(values), {count * numbers}));
+                return std::make_tuple(to_numpy(std::move(known), {bytes}),
+                                       to_numpy(std::move(values), {count * numbers}));
             },
             "all"_a,
             "A bit for each weight that was learned, and these: their values, with `all` then their sums of errors and sums "
@@ -103,7 +106,8 @@ void bind_tuple_net(nb::module_& m) {
                 const auto data = self.data();
                 const std::size_t stride = self.stride(), weights = self.weights();
                 std::size_t count = 0;
-                for (std::size_t i = 0; i < known.size(); ++i) count += static_cast<std::size_t>(std::popcount(known(i)));
+                for (std::size_t i = 0; i < known.size(); ++i)
+                    count += static_cast<std::size_t>(std::popcount(known(i)));
                 const std::size_t numbers = count ? values.size() / count : 1;
                 if (known.size() != (weights + 7) / 8 || values.size() != count * numbers ||
                     (numbers != 1 && numbers != stride)) {

@@ -22,8 +22,7 @@ void bind_ntuple(nb::class_<Handle<S>>& cls) {
         }
     };
     cls.def_static(
-        "has_cells",
-        [] { return requires(const S& state, std::uint8_t* cells) { state.cells(cells); }; },
+        "has_cells", [] { return requires(const S& state, std::uint8_t* cells) { state.cells(cells); }; },
         "Whether the game itself says what is on its cells.");
     cls.def(
         "ntuple_cells",
@@ -51,16 +50,20 @@ void bind_ntuple(nb::class_<Handle<S>>& cls) {
     cls.def_static(
         "ntuple_learn",
         [check](const std::vector<const H*>& starts, TupleNet& net, const CellView& view, const TupleSettings& settings,
-                std::int64_t first, std::int64_t end, std::int64_t games, std::uint64_t seed, int threads, double seconds,
-                Control* given) {
+                std::int64_t first, std::int64_t end, std::int64_t games, std::uint64_t seed, int threads,
+                double seconds, Control* given) {
             std::vector<S> states;
             for (const H* start : starts) states.push_back(start->state);
             if (states.empty()) throw nb::value_error("there must be at least one start");
             check(states.front(), net);
             ControlOrNone call(given);
-            return interruptible(call.control, [&] {
-                return learn_tuples<S>(net, view, settings, states, first, end, games, seed, threads, seconds, call.control);
-            }, true);
+            return interruptible(
+                call.control,
+                [&] {
+                    return learn_tuples<S>(net, view, settings, states, first, end, games, seed, threads, seconds,
+                                           call.control);
+                },
+                true);
         },
         "starts"_a, "net"_a, "view"_a, "settings"_a, "first"_a, "end"_a, "games"_a, "seed"_a, "threads"_a, "seconds"_a,
         "control"_a = nb::none(),

@@ -58,7 +58,8 @@ inline void bind_q_table(nb::module_& m) {
             },
             "row"_a, "The number of a start, and the actions and chance outcomes that lead from it to a position.")
         .def(
-            "row", [](const T& self, std::size_t row) {
+            "row",
+            [](const T& self, std::size_t row) {
                 if (row >= self.size()) throw nb::index_error("there is no such row");
                 const auto values = self.row(row);
                 return std::vector<float>(values.begin(), values.end());
@@ -85,9 +86,9 @@ inline void bind_q_table(nb::module_& m) {
                  std::vector<std::uint8_t> bytes(text.begin(), text.end());
                  const std::size_t length = bytes.size();
                  return std::make_tuple(to_numpy(std::move(bytes), {length}), to_numpy(std::move(ends), {rows}),
-                                       to_numpy(std::move(first), {rows + 1}), to_numpy(std::move(values), {all}),
-                                       to_numpy(std::move(before), {steps}), to_numpy(std::move(action), {steps}),
-                                       to_numpy(std::move(where), {rows}));
+                                        to_numpy(std::move(first), {rows + 1}), to_numpy(std::move(values), {all}),
+                                        to_numpy(std::move(before), {steps}), to_numpy(std::move(action), {steps}),
+                                        to_numpy(std::move(where), {rows}));
              })
         .def_static(
             "from_arrays",
@@ -144,10 +145,14 @@ void bind_q_learning(nb::class_<Handle<S>>& cls) {
                 throw nb::value_error("a replay needs all starts that have a number");
             }
             ControlOrNone call(given);
-            return interruptible(call.control, [&] {
-                return QLearner<S, ActionValues>(table, settings)
-                    .train(states(starts), numbers, states(roots), next_number, first, end, games, seed, call.control);
-            }, true);
+            return interruptible(
+                call.control,
+                [&] {
+                    return QLearner<S, ActionValues>(table, settings)
+                        .train(states(starts), numbers, states(roots), next_number, first, end, games, seed,
+                               call.control);
+                },
+                true);
         },
         "starts"_a, "numbers"_a, "roots"_a, "next_number"_a, "table"_a, "settings"_a, "first"_a, "end"_a, "games"_a,
         "seed"_a, "control"_a = nb::none(),

@@ -49,7 +49,8 @@ inline void bind_solved(nb::module_& m) {
                nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> high,
                nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> distance) {
                 const std::size_t n = ends.size();
-                if (player.size() != n || low.size() != n || distance.size() != n || (high.size() && high.size() != n)) {
+                if (player.size() != n || low.size() != n || distance.size() != n ||
+                    (high.size() && high.size() != n)) {
                     throw nb::value_error("the arrays of a solved game do not fit together");
                 }
                 T table;
@@ -77,23 +78,30 @@ inline void bind_solved(nb::module_& m) {
                 return found == KeyTable::kNone ? std::int64_t{-1} : static_cast<std::int64_t>(found);
             },
             "key"_a, "The number of a position, -1 if it is not there.")
-        .def("key", [](const T& self, std::size_t i) {
-            if (i >= self.keys.size()) throw nb::index_error("there is no such position");
-            const auto key = self.keys[i];
-            return nb::bytes(key.data(), key.size());
-        }, "number"_a)
+        .def(
+            "key",
+            [](const T& self, std::size_t i) {
+                if (i >= self.keys.size()) throw nb::index_error("there is no such position");
+                const auto key = self.keys[i];
+                return nb::bytes(key.data(), key.size());
+            },
+            "number"_a)
         .def_ro("players", &T::players)
         .def_ro("moves", &T::moves, "Moves and chance outcomes over all positions.")
         .def_ro("memory", &T::memory, "Bytes that solving took.")
         .def_prop_ro("sweeps", [](const T& self) { return self.solved.sweeps; })
-        .def_prop_ro("error", [](const T& self) { return self.solved.error(); }, "The widest gap between two bounds.")
+        .def_prop_ro(
+            "error", [](const T& self) { return self.solved.error(); }, "The widest gap between two bounds.")
         .def_prop_ro("player", [](nb::handle self) { return view(self, nb::cast<const T&>(self).player); })
-        .def_prop_ro("low", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.low); },
-                     "What player 0 still earns, at least.")
-        .def_prop_ro("high", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.high); },
-                     "At most; empty if `low` is exact.")
-        .def_prop_ro("distance", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.distance); },
-                     "Steps to the end with best play; -1 where there need be none or chance decides.")
+        .def_prop_ro(
+            "low", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.low); },
+            "What player 0 still earns, at least.")
+        .def_prop_ro(
+            "high", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.high); },
+            "At most; empty if `low` is exact.")
+        .def_prop_ro(
+            "distance", [](nb::handle self) { return view(self, nb::cast<const T&>(self).solved.distance); },
+            "Steps to the end with best play; -1 where there need be none or chance decides.")
         .def(
             "keys",
             [](const T& self) {
@@ -113,8 +121,8 @@ template <GameState S, class Class>
 void bind_solve(Class& cls) {
     cls.def(
         "solve_reachable",
-        [](const Handle<S>& self, std::int64_t most_positions, std::int64_t most_bytes, double precision, double discount,
-           Control* given) {
+        [](const Handle<S>& self, std::int64_t most_positions, std::int64_t most_bytes, double precision,
+           double discount, Control* given) {
             ControlOrNone call(given);
             try {
                 return interruptible(call.control, [&] {

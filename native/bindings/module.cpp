@@ -17,7 +17,8 @@ std::vector<Binding>& bindings() {
 static void bind_control(nb::module_& m) {
     nb::class_<Control>(m, "Control", "Watches and stops one long native call from another thread.")
         .def(nb::init<>())
-        .def("stop", [](Control& self) { self.stop = true; }, "Ask the call to return what it has.")
+        .def(
+            "stop", [](Control& self) { self.stop = true; }, "Ask the call to return what it has.")
         .def("add", &Control::add, "count"_a, "Count work that is finished.")
         .def_prop_ro("stopped", &Control::stopped)
         .def_prop_ro("done", [](const Control& self) { return self.done.load(); }, "Units of work finished so far.");
@@ -28,12 +29,14 @@ static void bind_python_games(nb::module_& m) {
     nb::class_<H> state(m, "PyState", "Lets a state written in Python run in the native algorithms.");
     state.def(
         "__init__",
-        [](H* self, nb::object object, std::size_t remembered) { new (self) H{nb::none(), PyState(object, remembered)}; },
-        "state"_a, "remembered"_a = PyState::kRemembered, "Positions are asked once, as long as no more are remembered.");
+        [](H* self, nb::object object, std::size_t remembered) {
+            new (self) H{nb::none(), PyState(object, remembered)};
+        },
+        "state"_a, "remembered"_a = PyState::kRemembered,
+        "Positions are asked once, as long as no more are remembered.");
     state.def(
-        "with_state",
-        [](const H& self, nb::object object) { return H{nb::none(), PyState(object, self.state)}; }, "state"_a,
-        "Another position of the same game, which shares what is remembered.");
+        "with_state", [](const H& self, nb::object object) { return H{nb::none(), PyState(object, self.state)}; },
+        "state"_a, "Another position of the same game, which shares what is remembered.");
     bind_algorithms(state);
     bind_policy_searches(state);
     bind_vector<float>(state, "Vector");

@@ -20,9 +20,9 @@ struct RegisterBinding {
 };
 
 // ROOKERY_BIND(name, 0) { ... } binds into the submodule `m` of rookery._native that has the name of the game.
-#define ROOKERY_BIND(game, order)                                                                 \
-    static void game##_bind_##order(nanobind::module_& m);                                        \
-    static const RegisterBinding game##_register_##order{{#game, order, game##_bind_##order}};    \
+#define ROOKERY_BIND(game, order)                                                              \
+    static void game##_bind_##order(nanobind::module_& m);                                     \
+    static const RegisterBinding game##_register_##order{{#game, order, game##_bind_##order}}; \
     static void game##_bind_##order([[maybe_unused]] nanobind::module_& m)
 
 }  // namespace rookery

@@ -36,7 +36,8 @@ NetInput net_input(const typename S::Rules& rules, std::int64_t count, int threa
     });
     for (std::int64_t block = 0; block < blocks; ++block) {
         const auto before = static_cast<std::int64_t>(input.actions.size());
-        for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) input.offsets[i + 1] += before;
+        for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i)
+            input.offsets[i + 1] += before;
         input.actions.insert(input.actions.end(), actions[block].begin(), actions[block].end());
     }
     return input;
@@ -46,8 +47,8 @@ NetInput net_input(const typename S::Rules& rules, std::int64_t count, int threa
 template <GameState S>
 class ManyGames {
 public:
-    ManyGames(const S& start, std::int64_t games) : states_(static_cast<std::size_t>(games), start),
-                                                    histories_(static_cast<std::size_t>(games)) {
+    ManyGames(const S& start, std::int64_t games)
+        : states_(static_cast<std::size_t>(games), start), histories_(static_cast<std::size_t>(games)) {
         find_live();
     }
 

@@ -66,19 +66,11 @@ class VectorGames {
 public:
     // Every new game begins from one of the starts, drawn uniformly.
     VectorGames(std::vector<S> starts, std::int64_t games, std::uint64_t seed, int threads, VectorSettings settings)
-        : starts_(std::move(starts)),
-          settings_(settings),
-          slots_(static_cast<std::size_t>(games), Slot(starts_.at(0))),
-          planes_(volume(rules().observation_shape())),
-          actions_(static_cast<std::size_t>(rules().num_actions())),
-          players_(settings.opponent == Opponent::kNone ? rules().players() : 1),
-          observation_(slots_.size() * planes_),
-          final_observation_(slots_.size() * planes_),
-          mask_(slots_.size() * actions_),
-          reward_(slots_.size() * players_),
-          done_(slots_.size()),
-          player_(slots_.size()),
-          length_(slots_.size()),
+        : starts_(std::move(starts)), settings_(settings), slots_(static_cast<std::size_t>(games), Slot(starts_.at(0))),
+          planes_(volume(rules().observation_shape())), actions_(static_cast<std::size_t>(rules().num_actions())),
+          players_(settings.opponent == Opponent::kNone ? rules().players() : 1), observation_(slots_.size() * planes_),
+          final_observation_(slots_.size() * planes_), mask_(slots_.size() * actions_),
+          reward_(slots_.size() * players_), done_(slots_.size()), player_(slots_.size()), length_(slots_.size()),
           workers_(static_cast<int>(std::min<std::int64_t>(usable_threads(threads), blocks_of(games)))) {
         if (std::is_same_v<Plane, std::uint8_t> && has_fractions(rules())) {
             throw std::invalid_argument("this game's observations are not whole numbers from 0 to 255; use float32");
@@ -237,9 +229,8 @@ public:
 private:
     static constexpr bool kScored = requires(const S& state) { state.score(); };
     static constexpr bool kRewards = requires(const S& state) { state.rewards(); };
-    static constexpr bool kShown = requires(S& state, Plane* planes, bool* mask) {
-        state.apply_shown(Action(), planes, mask);
-    };
+    static constexpr bool kShown =
+        requires(S& state, Plane* planes, bool* mask) { state.apply_shown(Action(), planes, mask); };
     static constexpr std::int64_t kBlock = 64;  // games: threads never write into one cache line of `done`
     static constexpr int kMaxOpenings = 1000;
 

@@ -41,8 +41,8 @@ struct PositionGraph {
 
     std::size_t size() const { return player.size(); }
     std::size_t bytes() const {
-        return keys.bytes() + player.capacity() + first.capacity() * sizeof(first[0]) +
-               edge.capacity() * sizeof(Edge) + probability.capacity() * sizeof(double);
+        return keys.bytes() + player.capacity() + first.capacity() * sizeof(first[0]) + edge.capacity() * sizeof(Edge) +
+               probability.capacity() * sizeof(double);
     }
     std::span<const Edge> after(std::size_t i) const { return {edge.data() + first[i], edge.data() + first[i + 1]}; }
 };
@@ -187,7 +187,8 @@ struct Backward {
     std::vector<std::uint32_t> from;
     std::vector<float> reward;
 
-    explicit Backward(const PositionGraph& graph) : first(graph.size() + 2), from(graph.edge.size()), reward(from.size()) {
+    explicit Backward(const PositionGraph& graph)
+        : first(graph.size() + 2), from(graph.edge.size()), reward(from.size()) {
         for (const auto& edge : graph.edge) ++first[edge.to + 2];
         std::partial_sum(first.begin(), first.end(), first.begin());
         for (std::uint32_t i = 0; i < graph.size(); ++i) {
@@ -276,7 +277,8 @@ inline Solved best_ends(const PositionGraph& graph) {
         for (const auto position : now) {
             for (auto e = backward.first[position]; e < backward.first[position + 1]; ++e) {
                 const auto before = backward.from[e];
-                if (solved.distance[before] >= 0 || backward.reward[e] + solved.low[position] != solved.low[before]) continue;
+                if (solved.distance[before] >= 0 || backward.reward[e] + solved.low[position] != solved.low[before])
+                    continue;
                 solved.distance[before] = steps;
                 next.push_back(before);
             }
@@ -295,8 +297,9 @@ inline Solved best_ends(const PositionGraph& graph) {
 constexpr int kMostSweeps = 100'000;
 
 inline std::invalid_argument no_bound() {
-    return std::invalid_argument("no bound of the rewards to come could be proven in 100,000 sweeps, so the game may go "
-                                 "on for ever; give a discount below 1");
+    return std::invalid_argument(
+        "no bound of the rewards to come could be proven in 100,000 sweeps, so the game may go "
+        "on for ever; give a discount below 1");
 }
 
 inline double sweep(const PositionGraph& graph, std::vector<double>& value, double discount) {
@@ -374,8 +377,8 @@ inline Solved solve(const PositionGraph& graph, double precision, double discoun
         most = std::max<double>(most, edge.reward);
     }
     if (discount < 1) {
-        return solving::from_both_sides(graph, 2 * least / (1 - discount), 2 * most / (1 - discount), discount, precision,
-                                        control);
+        return solving::from_both_sides(graph, 2 * least / (1 - discount), 2 * most / (1 - discount), discount,
+                                        precision, control);
     }
     if (!graph.chance) {
         if (graph.players == 1) return solving::best_ends(graph);
@@ -390,7 +393,8 @@ inline Solved solve(const PositionGraph& graph, double precision, double discoun
     }
     if (only_ends) return solving::from_both_sides(graph, least, most, 1.0, precision, control);
     if (graph.players == 1 && never_negative) return solving::between_guesses(graph, precision, control);
-    throw std::invalid_argument("positions can come back with rewards of both signs on the way; give a discount below 1");
+    throw std::invalid_argument(
+        "positions can come back with rewards of both signs on the way; give a discount below 1");
 }
 
 }  // namespace rookery

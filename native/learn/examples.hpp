@@ -56,7 +56,8 @@ Examples make_examples(const S& start, std::span<const Action> moves, std::span<
         Rng rng(seed, static_cast<std::uint64_t>(i));
         for (int step = 0; step < played[i]; ++step) {
             // The legal ones go to the front.
-            const auto middle = std::partition(rest.begin(), rest.end(), [&](Action a) { return is_legal(states[i], a); });
+            const auto middle =
+                std::partition(rest.begin(), rest.end(), [&](Action a) { return is_legal(states[i], a); });
             const auto legal = static_cast<std::uint32_t>(middle - rest.begin());
             if (legal == 0) refuse();
             const std::uint32_t pick = rng.below(legal);

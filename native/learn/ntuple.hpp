@@ -37,7 +37,7 @@ namespace rookery {
 struct CellView {
     std::vector<int> planes;
     std::unordered_map<std::uint64_t, std::uint8_t> codes;  // by bits, one per plane that is looked at
-    std::uint8_t most = 255;                                // the greatest number; greater and unknown ones count as this
+    std::uint8_t most = 255;  // the greatest number; greater and unknown ones count as this
 
     template <class S>
     void read(const S& state, std::vector<float>& scratch, std::span<std::uint8_t> cells) const {
@@ -79,11 +79,14 @@ public:
     TupleNet(int cells, int bits, int sides, const std::vector<std::vector<int>>& tuples,
              const std::vector<std::vector<int>>& symmetries, bool coherent, double first_value, int table_bits)
         : cells_(cells), bits_(bits), stride_(coherent ? 3 : 1), first_value_(static_cast<float>(first_value)) {
-        if (cells < 1 || bits < 1 || bits > 8 || sides < 1 || table_bits < 1 || table_bits > 32) throw std::invalid_argument("there must be cells with numbers");
+        if (cells < 1 || bits < 1 || bits > 8 || sides < 1 || table_bits < 1 || table_bits > 32)
+            throw std::invalid_argument("there must be cells with numbers");
         if (tuples.empty() || symmetries.empty()) throw std::invalid_argument("there must be a tuple and a symmetry");
         for (const auto& symmetry : symmetries) {
             const std::set<int> places(symmetry.begin(), symmetry.end());
-            if (symmetry.size() != cells || places.size() != cells || *places.begin() != 0 || *places.rbegin() != cells - 1) {
+            const auto all = static_cast<std::size_t>(cells);
+            if (symmetry.size() != all || places.size() != all || *places.begin() != 0 ||
+                *places.rbegin() != cells - 1) {
                 throw std::invalid_argument("a symmetry must be a permutation of the cells");
             }
         }
@@ -164,7 +167,8 @@ public:
     }
 
     void prefetch(const Index* at) const {
-        for (std::size_t i = 0; i < lookups_.size(); ++i) __builtin_prefetch(data_.get() + std::size_t(at[i]) * stride_);
+        for (std::size_t i = 0; i < lookups_.size(); ++i)
+            __builtin_prefetch(data_.get() + std::size_t(at[i]) * stride_);
     }
 
     float value(const Index* at) const {
@@ -218,7 +222,9 @@ private:
     // Zeros, which take memory when they are first touched, in large pages where there are some.
     static float* allocate(std::size_t bytes);
 
-    static float load(const float& x) { return std::atomic_ref<float>(const_cast<float&>(x)).load(std::memory_order_relaxed); }
+    static float load(const float& x) {
+        return std::atomic_ref<float>(const_cast<float&>(x)).load(std::memory_order_relaxed);
+    }
     static void store(float& x, float value) { std::atomic_ref<float>(x).store(value, std::memory_order_relaxed); }
 
     int cells_, bits_;
@@ -245,22 +251,23 @@ inline float* TupleNet::allocate(std::size_t bytes) {
 }
 
 struct TupleSettings {
-    double alpha, discount, trace;       // the last is lambda
-    int trace_length;                    // positions that an error reaches, the last one included
+    double alpha, discount, trace;  // the last is lambda
+    int trace_length;  // positions that an error reaches, the last one included
     double first_epsilon, last_epsilon;  // share of random moves in the first game and in the last
-    bool every_outcome;                  // learn from every outcome of chance, or from the one that is drawn?
+    bool every_outcome;  // learn from every outcome of chance, or from the one that is drawn?
 
     double epsilon(std::int64_t game, std::int64_t games) const {
         if (games < 2) return first_epsilon;
-        return first_epsilon + (last_epsilon - first_epsilon) * static_cast<double>(game) / static_cast<double>(games - 1);
+        return first_epsilon +
+               (last_epsilon - first_epsilon) * static_cast<double>(game) / static_cast<double>(games - 1);
     }
 };
 
 struct TupleTraining {
     std::int64_t games = 0, moves = 0;
-    double returns = 0, squares = 0;                               // of player 0: the sums over all games
-    double best = -std::numeric_limits<double>::infinity();        // and the greatest
-    std::array<std::int64_t, 3> results = {0, 0, 0};               // games in which they were above, at and below 0
+    double returns = 0, squares = 0;  // of player 0: the sums over all games
+    double best = -std::numeric_limits<double>::infinity();  // and the greatest
+    std::array<std::int64_t, 3> results = {0, 0, 0};  // games in which they were above, at and below 0
 
     void add(const TupleTraining& other) {
         games += other.games;
@@ -310,8 +317,7 @@ public:
         if (depth == 0) return values_;
         if (!deeper_) deeper_ = std::make_unique<TupleLearner>(net_, view_, settings_);
         for (std::size_t i = 0; i < values_.size(); ++i) {
-            values_[i] = earned_[i][state.player() == 1] +
-                         deeper_->expected(after_[i], state.player(), depth);
+            values_[i] = earned_[i][state.player() == 1] + deeper_->expected(after_[i], state.player(), depth);
         }
         return values_;
     }
@@ -320,7 +326,7 @@ public:
     double play(S state, double epsilon, Rng& rng, std::int64_t& moves) {
         traced_ = 0;
         Returns total{}, earned{};  // in all, and by chance since the last move
-        bool due = false;           // has the value of the last position still to be learned?
+        bool due = false;  // has the value of the last position still to be learned?
         const auto pass_chance = [&] {
             earned = {};
             while (state.player() == kChance) {
@@ -423,9 +429,9 @@ private:
 // training at once. After `seconds`, unless they are 0, or when stopped, no game begins any more. `control.done` counts
 // games.
 template <GameState S>
-TupleTraining learn_tuples(TupleNet& net, const CellView& view, const TupleSettings& settings, std::span<const S> starts,
-                           std::int64_t first, std::int64_t end, std::int64_t games, std::uint64_t seed, int threads,
-                           double seconds, Control& control) {
+TupleTraining learn_tuples(TupleNet& net, const CellView& view, const TupleSettings& settings,
+                           std::span<const S> starts, std::int64_t first, std::int64_t end, std::int64_t games,
+                           std::uint64_t seed, int threads, double seconds, Control& control) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     const int workers = usable_threads(threads);

@@ -42,7 +42,9 @@ public:
     }
 
     std::uint32_t find_row(std::string_view key) const { return keys_.find(key); }
-    std::span<const float> row(std::size_t i) const { return {values_.data() + first_[i], values_.data() + first_[i + 1]}; }
+    std::span<const float> row(std::size_t i) const {
+        return {values_.data() + first_[i], values_.data() + first_[i + 1]};
+    }
     std::span<float> row(std::size_t i) { return {values_.data() + first_[i], values_.data() + first_[i + 1]}; }
 
     void prefetch(std::string_view key) const { keys_.prefetch(key); }
@@ -117,8 +119,8 @@ private:
 
 // What is best after a move.
 enum class Backup {
-    kMax,            // the player's best value where he moved next in this game
-    kSelfPlay,       // the best value of the next position for whoever moves there
+    kMax,  // the player's best value where he moved next in this game
+    kSelfPlay,  // the best value of the next position for whoever moves there
     kLeastBestMove,  // the least, over all replies of the opponent, of the player's best value after it
 };
 
@@ -130,7 +132,8 @@ struct QSettings {
 
     double epsilon(std::int64_t game, std::int64_t games) const {
         if (games < 2) return first_epsilon;
-        return first_epsilon + (last_epsilon - first_epsilon) * static_cast<double>(game) / static_cast<double>(games - 1);
+        return first_epsilon +
+               (last_epsilon - first_epsilon) * static_cast<double>(game) / static_cast<double>(games - 1);
     }
 };
 
@@ -138,16 +141,16 @@ struct QSettings {
 struct QStep {
     std::string key;
     int player, chosen, actions;  // the number of the action, and how many there were
-    Returns earned;               // by the move and the chance after it
+    Returns earned;  // by the move and the chance after it
     Action action;
-    ActionList outcomes;          // of chance, after the move
+    ActionList outcomes;  // of chance, after the move
 };
 
 struct QTraining {
     std::int64_t games = 0, moves = 0;
-    double returns = 0;               // of player 0, over all games
+    double returns = 0;  // of player 0, over all games
     std::array<std::int64_t, 3> results = {0, 0, 0};  // games in which they were above, at and below 0
-    std::vector<std::int64_t> new_starts;             // those of the starts that got a number
+    std::vector<std::int64_t> new_starts;  // those of the starts that got a number
 };
 
 template <GameState S, class Table>
@@ -211,7 +214,8 @@ private:
             QStep step{state.key(), state.player(), 0, n, {}, 0, {}};
             const auto values = rng.uniform() < epsilon ? std::span<const float>() : table_.find(step.key);
             step.chosen = !values.empty() ? choose_greatest(values.data(), n, rng)
-                          : n == 1 ? 0 : static_cast<int>(rng.below(static_cast<std::uint32_t>(n)));
+                          : n == 1        ? 0
+                                          : static_cast<int>(rng.below(static_cast<std::uint32_t>(n)));
             step.action = actions_[static_cast<std::size_t>(step.chosen)];
             if (settings_.backup == Backup::kLeastBestMove) states_.push_back(state);
             step.earned = apply_for_rewards(state, step.action);
@@ -314,8 +318,9 @@ private:
             }
             if (after.player() != kTerminal) {
                 meet(after, table_.where(row), way_);
-                target += settings_.backup == Backup::kLeastBestMove ? least_best_move(after, player)
-                          : settings_.discount * (after.player() == player ? 1 : -1) * best_known(after.key());
+                target += settings_.backup == Backup::kLeastBestMove
+                              ? least_best_move(after, player)
+                              : settings_.discount * (after.player() == player ? 1 : -1) * best_known(after.key());
             }
             float& q = table_.row(row)[i];
             q = static_cast<float>(q + settings_.alpha * (target - q));
@@ -370,7 +375,7 @@ private:
     const QSettings& settings_;
     std::vector<QStep> steps_;
     std::vector<S> states_;  // before each step
-    ActionList before_;      // chance outcomes before the first move
+    ActionList before_;  // chance outcomes before the first move
     ActionList actions_, tried_, way_;
     std::vector<std::pair<std::string, double>> replies_;  // the position after each, and what it earned
 };

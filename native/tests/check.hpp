@@ -32,17 +32,17 @@ struct Register {
     Register(const char* name, void (*run)()) { tests().push_back({name, run}); }
 };
 
-#define TEST(name)                                                            \
-    static void name();                                                       \
-    static const rookery::testing::Register register_##name{#name, name};     \
+#define TEST(name)                                                        \
+    static void name();                                                   \
+    static const rookery::testing::Register register_##name{#name, name}; \
     static void name()
 
-#define CHECK(condition)                                                      \
-    do {                                                                      \
-        if (!(condition)) {                                                   \
+#define CHECK(condition)                                                        \
+    do {                                                                        \
+        if (!(condition)) {                                                     \
             std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            ++rookery::testing::failures();                                   \
-        }                                                                     \
+            ++rookery::testing::failures();                                     \
+        }                                                                       \
     } while (false)
 
 template <GameState S>

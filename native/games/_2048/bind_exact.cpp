@@ -16,9 +16,8 @@ ROOKERY_BIND(_2048, 1) {
         [](L* self, const H& start, std::int64_t most_positions, std::int64_t most_bytes, int threads, Control* given) {
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
             ControlOrNone call(given);
-            new (self) L(interruptible(call.control, [&] {
-                return L(start.state, most_positions, most_bytes, threads, call.control);
-            }));
+            new (self) L(interruptible(
+                call.control, [&] { return L(start.state, most_positions, most_bytes, threads, call.control); }));
         },
         "start"_a, "most_positions"_a, "most_bytes"_a, "threads"_a = 0, "control"_a = nb::none(),
         "Solve everything that can be reached from a state. `control.done` counts positions.");
@@ -51,14 +50,15 @@ ROOKERY_BIND(_2048, 1) {
     layers.def_prop_ro("rows", [](const L& self) { return self.rules().rows(); });
     layers.def_prop_ro("columns", [](const L& self) { return self.rules().columns(); });
     layers.def_prop_ro("first_sum", &L::first_sum, "Half the sum of the tiles in the first layer.");
-    layers.def_prop_ro("first", [](nb::handle self) { return view(self, nb::cast<const L&>(self).first()); },
-                       "Where each layer begins, and the last one ends.");
+    layers.def_prop_ro(
+        "first", [](nb::handle self) { return view(self, nb::cast<const L&>(self).first()); },
+        "Where each layer begins, and the last one ends.");
     layers.def_prop_ro("keys", [](nb::handle self) { return view(self, nb::cast<const L&>(self).keys()); });
     layers.def_prop_ro("values", [](nb::handle self) { return view(self, nb::cast<const L&>(self).values()); });
     layers.def_prop_ro("ends", [](const L& self) { return self.counts().ends; });
     layers.def_prop_ro("chances", [](const L& self) { return self.counts().chances; });
-    layers.def_prop_ro("moves", [](const L& self) { return self.counts().moves; },
-                       "Moves and new tiles over all positions.");
+    layers.def_prop_ro(
+        "moves", [](const L& self) { return self.counts().moves; }, "Moves and new tiles over all positions.");
 }
 
 }  // namespace rookery

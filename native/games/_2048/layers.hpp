@@ -30,9 +30,9 @@ public:
 
     // How many positions there are.
     struct Counts {
-        std::int64_t ends = 0;     // positions in which nothing moves
+        std::int64_t ends = 0;  // positions in which nothing moves
         std::int64_t chances = 0;  // positions in which a tile is due, besides those that are kept
-        std::int64_t moves = 0;    // and new tiles, over all positions
+        std::int64_t moves = 0;  // and new tiles, over all positions
     };
 
     // What was solved before. Layer i has the keys from first[i] to first[i + 1], rising.
@@ -71,9 +71,8 @@ public:
     std::optional<double> value(const State& state) const {
         if (state.due() == 0) return find(state.board());
         if (state.due() == 1) return after_chance(state.board(), [&](Board board) { return find(board); });
-        return after_chance(state.board(), [&](Board one) {
-            return after_chance(one, [&](Board two) { return find(two); });
-        });
+        return after_chance(state.board(),
+                            [&](Board one) { return after_chance(one, [&](Board two) { return find(two); }); });
     }
 
 private:
@@ -193,7 +192,7 @@ private:
 
     void list(const State& start, std::int64_t most_positions, std::int64_t most_bytes, Workers& workers,
               Control& control) {
-        std::array<std::vector<Shards>, 2> found;    // positions of this layer and the next
+        std::array<std::vector<Shards>, 2> found;  // positions of this layer and the next
         std::array<std::vector<Shards>, 3> waiting;  // of this and the next two: boards for a tile, at the start
         if (start.due() == 0) {
             put(found[0].emplace_back(), canonical_key(start.board()));

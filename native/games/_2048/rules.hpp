@@ -118,10 +118,14 @@ public:
     // The board after all tiles slid to a side, and what that earns; the same board if nothing moves.
     Board slid(Board board, Action direction, std::uint32_t& reward) const {
         switch (direction) {
-            case kUp: return transposed(slid_lines<true>(transposed(board), column_lines(), columns_, reward));
-            case kRight: return slid_lines<false>(board, row_lines_.data(), rows_, reward);
-            case kDown: return transposed(slid_lines<false>(transposed(board), column_lines(), columns_, reward));
-            default: return slid_lines<true>(board, row_lines_.data(), rows_, reward);
+            case kUp:
+                return transposed(slid_lines<true>(transposed(board), column_lines(), columns_, reward));
+            case kRight:
+                return slid_lines<false>(board, row_lines_.data(), rows_, reward);
+            case kDown:
+                return transposed(slid_lines<false>(transposed(board), column_lines(), columns_, reward));
+            default:
+                return slid_lines<true>(board, row_lines_.data(), rows_, reward);
         }
     }
 

@@ -32,25 +32,31 @@ ROOKERY_BIND(checkers, 0) {
         [](H* self, nb::object game, const std::vector<int>& black, const std::vector<int>& white,
            const std::vector<int>& kings, int side) {
             const auto& r = nb::cast<const checkers::Rules&>(game.attr("rules"));
-            const checkers::Position position = {{to_squares(black), to_squares(white)}, to_squares(kings),
-                                                 static_cast<std::uint32_t>(side)};
+            const checkers::Position position = {
+                {to_squares(black), to_squares(white)}, to_squares(kings), static_cast<std::uint32_t>(side)};
             new (self) H{game, checkers::State(r, position)};
         },
         "game"_a, "black"_a, "white"_a, "kings"_a, "side"_a);
-    state.def_prop_ro("black", [](const H& self) { return to_numbers(self.state.position().pieces[0]); },
-                      "The squares of Black's men and kings.");
-    state.def_prop_ro("white", [](const H& self) { return to_numbers(self.state.position().pieces[1]); },
-                      "The squares of White's men and kings.");
-    state.def_prop_ro("kings", [](const H& self) { return to_numbers(self.state.position().kings); },
-                      "The squares of the kings of both sides.");
-    state.def_prop_ro("side", [](const H& self) { return static_cast<int>(self.state.position().side); },
-                      "Whose turn it is, also when the game is over: 0 Black, 1 White.");
-    state.def_prop_ro("quiet_plies", [](const H& self) { return self.state.quiet_plies(); },
-                      "Plies since the last capture.");
-    state.def_prop_ro("reversible_plies", [](const H& self) { return self.state.reversible_plies(); },
-                      "Plies since the last capture or move of a man.");
-    state.def_prop_ro("occurrences", [](const H& self) { return self.state.occurrences(); },
-                      "How often this position has occurred in the game, if the repetition rule is on.");
+    state.def_prop_ro(
+        "black", [](const H& self) { return to_numbers(self.state.position().pieces[0]); },
+        "The squares of Black's men and kings.");
+    state.def_prop_ro(
+        "white", [](const H& self) { return to_numbers(self.state.position().pieces[1]); },
+        "The squares of White's men and kings.");
+    state.def_prop_ro(
+        "kings", [](const H& self) { return to_numbers(self.state.position().kings); },
+        "The squares of the kings of both sides.");
+    state.def_prop_ro(
+        "side", [](const H& self) { return static_cast<int>(self.state.position().side); },
+        "Whose turn it is, also when the game is over: 0 Black, 1 White.");
+    state.def_prop_ro(
+        "quiet_plies", [](const H& self) { return self.state.quiet_plies(); }, "Plies since the last capture.");
+    state.def_prop_ro(
+        "reversible_plies", [](const H& self) { return self.state.reversible_plies(); },
+        "Plies since the last capture or move of a man.");
+    state.def_prop_ro(
+        "occurrences", [](const H& self) { return self.state.occurrences(); },
+        "How often this position has occurred in the game, if the repetition rule is on.");
     m.def(
         "decode",
         [](Action action) {

@@ -202,9 +202,8 @@ ROOKERY_BIND(checkers, 2) {
                 if (!state.state.is_legal(action)) throw nb::value_error("the action is not legal in the position");
                 const Position p = state.state.position();
                 Control control;
-                const auto [for_it, against] = interruptible(control, [&] {
-                    return strongest_votes(self, symmetries, p, action, most, threads, program);
-                });
+                const auto [for_it, against] = interruptible(
+                    control, [&] { return strongest_votes(self, symmetries, p, action, most, threads, program); });
                 const auto rows = [&](const std::vector<Vote>& votes) {
                     nb::list list;
                     for (const Vote& v : votes) {
@@ -251,14 +250,14 @@ ROOKERY_BIND(checkers, 2) {
         [](const ActionList& actions) {
             for (const Action action : actions) checkers::decode(action);  // refuses what is no action
             if (actions.empty()) throw nb::value_error("there are no actions");
-            return *std::min_element(actions.begin(), actions.end(), [](Action a, Action b) {
-                return program_order(a) < program_order(b);
-            });
+            return *std::min_element(actions.begin(), actions.end(),
+                                     [](Action a, Action b) { return program_order(a) < program_order(b); });
         },
         "actions"_a, "The action that the author's program lists first.");
     m.def(
         "first_moves",
-        [](Array<std::uint32_t> black, Array<std::uint32_t> white, Array<std::uint32_t> kings, Array<std::uint8_t> side) {
+        [](Array<std::uint32_t> black, Array<std::uint32_t> white, Array<std::uint32_t> kings,
+           Array<std::uint8_t> side) {
             const std::size_t n = black.shape(0);
             if (white.shape(0) != n || kings.shape(0) != n || side.shape(0) != n) {
                 throw nb::value_error("the arrays of positions have different lengths");

@@ -22,7 +22,8 @@ static int checked_threads(int threads) {
 }
 
 static void bind_endgames(nb::module_& m) {
-    nb::class_<Database> endgames(m, "Database", "The distance to the end of the game in every position of few pieces.");
+    nb::class_<Database> endgames(m, "Database",
+                                  "The distance to the end of the game in every position of few pieces.");
     endgames.attr("DRAWN") = static_cast<int>(Database::kDrawn);
     endgames.def_static(
         "solve",
@@ -63,14 +64,15 @@ static void bind_endgames(nb::module_& m) {
             return rows;
         },
         "Men and kings of the side to move and of the other, first number, how many numbers.");
-    endgames.def("covers", [](const Database& self, const H& state) { return self.covers(state.state.position()); },
-                 "state"_a);
+    endgames.def(
+        "covers", [](const Database& self, const H& state) { return self.covers(state.state.position()); }, "state"_a);
     const auto look_up = [](const Database& self, const Position& p) {
         if (!self.covers(p)) throw nb::value_error("the position has too many pieces");
         return static_cast<int>(self.look_up(p));
     };
-    endgames.def("plies", [look_up](const Database& self, const H& state) { return look_up(self, state.state.position()); },
-                 "state"_a, "The byte of a position.");
+    endgames.def(
+        "plies", [look_up](const Database& self, const H& state) { return look_up(self, state.state.position()); },
+        "state"_a, "The byte of a position.");
     endgames.def(
         "moves",
         [look_up](const Database& self, const H& state) {
@@ -88,7 +90,8 @@ static void bind_endgames(nb::module_& m) {
             if (!self.position(self.material(number), number, p)) return std::nullopt;
             return std::array<Squares, 3>{p.pieces[0], p.pieces[1], p.kings};
         },
-        "number"_a, "Black's, White's and the kings' squares as bits, Black to move; None if no position has the number.");
+        "number"_a,
+        "Black's, White's and the kings' squares as bits, Black to move; None if no position has the number.");
 }
 
 // A search with what it needs, kept alive.
@@ -116,7 +119,7 @@ struct OwningEngine {
 };
 
 // 0 is no limit.
-static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep = false) {
+static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep = false, int contempt = 0) {
     if (depth < 0 || depth > Engine::kMaxDepth) throw nb::value_error("the depth must be 1 to 99, or 0 for no limit");
     if (nodes < 0) throw nb::value_error("the number of nodes must be positive, or 0 for no limit");
     if (!(seconds >= 0)) throw nb::value_error("the seconds must be positive, or 0 for no limit");
@@ -124,20 +127,29 @@ static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep
     if (depth) limits.depth = depth;
     if (nodes) limits.nodes = static_cast<std::uint64_t>(nodes);
     if (seconds > 0) limits.seconds = seconds;
+    if (std::abs(contempt) > 1000) throw nb::value_error("contempt is -1000 to 1000 hundredths");
     limits.keep = keep;
+    limits.contempt = contempt;
     return limits;
 }
 
 static void bind_search(nb::module_& m) {
     nb::class_<Evaluation>(m, "Evaluation", "The value of a position for the side to move, in hundredths of log-odds.")
-        .def("__call__", [](const Evaluation& self, const H& state) { return self(state.state.position()); }, "state"_a);
+        .def(
+            "__call__", [](const Evaluation& self, const H& state) { return self(state.state.position()); }, "state"_a);
     nb::class_<NetValue, Evaluation>(m, "NetValue", "The value that a net finds.")
-        .def("__init__", [](NetValue* self, const Floats& weights) { new (self) NetValue(to_vector(weights)); }, "weights"_a)
+        .def(
+            "__init__", [](NetValue* self, const Floats& weights) { new (self) NetValue(to_vector(weights)); },
+            "weights"_a)
         .def_prop_ro_static("size", [](nb::handle) { return NetValue::kWeights; })
-        .def_prop_ro_static("shape", [](nb::handle) { return std::make_tuple(NetValue::kInputs, NetValue::kWide, NetValue::kNarrow); });
-    nb::class_<PatternValue, Evaluation>(m, "PatternValue", "The learned value of a position, in hundredths of log-odds.")
-        .def("__init__",
-             [](PatternValue* self, const Floats& weights) { new (self) PatternValue(to_vector(weights)); }, "weights"_a)
+        .def_prop_ro_static("shape", [](nb::handle) {
+            return std::make_tuple(NetValue::kInputs, NetValue::kWide, NetValue::kNarrow, NetValue::kStages);
+        });
+    nb::class_<PatternValue, Evaluation>(m, "PatternValue",
+                                         "The learned value of a position, in hundredths of log-odds.")
+        .def(
+            "__init__", [](PatternValue* self, const Floats& weights) { new (self) PatternValue(to_vector(weights)); },
+            "weights"_a)
         .def_prop_ro_static("size", [](nb::handle) { return Patterns::kWeights; });
     m.def(
         "patterns",
@@ -154,74 +166,85 @@ static void bind_search(nb::module_& m) {
         return pairs;
     };
     nb::class_<OwningSearch>(m, "Search")
-        .def("__init__",
-             [](OwningSearch* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames) {
-                 new (self) OwningSearch(or_material(std::move(value)), std::move(endgames));
-             },
-             "value"_a = nb::none(), "endgames"_a = nb::none())
+        .def(
+            "__init__",
+            [](OwningSearch* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames) {
+                new (self) OwningSearch(or_material(std::move(value)), std::move(endgames));
+            },
+            "value"_a = nb::none(), "endgames"_a = nb::none())
         .def(
             "best",
             [rows](OwningSearch& self, const H& state, int depth, Control* given) {
                 ControlOrNone call(given);
-                return rows(interruptible(call.control,
-                                          [&] { return self.search.best(state.state, depth, call.control); }));
+                return rows(
+                    interruptible(call.control, [&] { return self.search.best(state.state, depth, call.control); }));
             },
             "state"_a, "depth"_a, "control"_a = nb::none(), "The moves of greatest score.")
         .def(
             "values",
             [rows](OwningSearch& self, const H& state, int depth, Control* given) {
                 ControlOrNone call(given);
-                return rows(interruptible(call.control,
-                                          [&] { return self.search.values(state.state, depth, call.control); }));
+                return rows(
+                    interruptible(call.control, [&] { return self.search.values(state.state, depth, call.control); }));
             },
             "state"_a, "depth"_a, "control"_a = nb::none(), "Every legal move with its exact score.")
-        .def_prop_ro("nodes", [](const OwningSearch& self) { return self.search.nodes; }, "Positions entered in the last call.");
+        .def_prop_ro(
+            "nodes", [](const OwningSearch& self) { return self.search.nodes; }, "Positions entered in the last call.");
     nb::class_<OwningEngine>(m, "Engine")
-        .def("__init__",
-             [](OwningEngine* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames, bool selective) {
-                 new (self) OwningEngine(or_material(std::move(value)), std::move(endgames), selective);
-             },
-             "value"_a = nb::none(), "endgames"_a = nb::none(), "selective"_a = true)
+        .def(
+            "__init__",
+            [](OwningEngine* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
+               bool selective) {
+                new (self) OwningEngine(or_material(std::move(value)), std::move(endgames), selective);
+            },
+            "value"_a = nb::none(), "endgames"_a = nb::none(), "selective"_a = true)
         .def(
             "best",
             [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds,
-               const std::vector<Action>& order, bool keep, Control* given) {
+               const std::vector<Action>& order, bool keep, int contempt, Control* given) {
                 ControlOrNone call(given);
-                const Limits limits = to_limits(depth, nodes, seconds, keep);
+                const Limits limits = to_limits(depth, nodes, seconds, keep, contempt);
                 const auto found = interruptible(
                     call.control, [&] { return self.engine.best(state.state, limits, call.control, order); });
                 return std::make_tuple(found.line, found.score, found.depth);
             },
             "state"_a, "depth"_a = 0, "nodes"_a = 0, "seconds"_a = 0.0, "order"_a = std::vector<Action>{},
-            "keep"_a = false, "control"_a = nb::none(), "The principal line, its score, and the depth of the search.")
+            "keep"_a = false, "contempt"_a = 0, "control"_a = nb::none(),
+            "The principal line, its score, and the depth of the search.")
         .def(
             "values",
             [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds, Control* given) {
                 ControlOrNone call(given);
                 const Limits limits = to_limits(depth, nodes, seconds);
-                const auto [found, values] = interruptible(
-                    call.control, [&] { return self.engine.values(state.state, limits, call.control); });
+                const auto [found, values] =
+                    interruptible(call.control, [&] { return self.engine.values(state.state, limits, call.control); });
                 std::vector<std::pair<Action, Score>> rows;
                 for (const auto& value : values) rows.emplace_back(value.action, value.score);
                 return std::make_tuple(rows, found.line, found.depth);
             },
             "state"_a, "depth"_a = 0, "nodes"_a = 0, "seconds"_a = 0.0, "control"_a = nb::none(),
             "Every legal move with its score, the principal line, and the depth of the search.")
-        .def_prop_ro("nodes", [](const OwningEngine& self) { return self.engine.nodes; }, "Positions entered in the last call.");
+        .def_prop_ro(
+            "nodes", [](const OwningEngine& self) { return self.engine.nodes; }, "Positions entered in the last call.");
     m.attr("WIN") = Engine::kWin;
     m.attr("LEAST_WIN") = Engine::kLeastWin;
     m.attr("DECIDED") = kDecided;
     m.attr("MAX_EVALUATION") = kMaxEvaluation;
     m.attr("SCORE_SCALE") = kScoreScale;
 
-    nb::class_<Player>(m, "Player", "Plays by the engine if nodes or seconds are limited, else by minimax to a depth, at random if that is 0.")
-        .def("__init__",
-             [](Player* self, int depth, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
-                std::int64_t nodes, double seconds) {
-                 if (depth < 0 || depth > Search::kMaxDepth) throw nb::value_error("the depth must be 0 to 60");
-                 new (self) Player{depth, or_material(std::move(value)), std::move(endgames), to_limits(depth, nodes, seconds)};
-             },
-             "depth"_a, "value"_a = nb::none(), "endgames"_a = nb::none(), "nodes"_a = 0, "seconds"_a = 0.0);
+    nb::class_<Player>(
+        m, "Player",
+        "Plays by the engine if nodes or seconds are limited, else by minimax to a depth, at random if that is 0.")
+        .def(
+            "__init__",
+            [](Player* self, int depth, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
+               std::int64_t nodes, double seconds, int contempt) {
+                if (depth < 0 || depth > Search::kMaxDepth) throw nb::value_error("the depth must be 0 to 60");
+                new (self) Player{depth, or_material(std::move(value)), std::move(endgames),
+                                  to_limits(depth, nodes, seconds, false, contempt)};
+            },
+            "depth"_a, "value"_a = nb::none(), "endgames"_a = nb::none(), "nodes"_a = 0, "seconds"_a = 0.0,
+            "contempt"_a = 0);
     m.def(
         "play_match",
         [](const H& start, const Player& first, const Player& second, std::int64_t games, std::uint64_t seed,
@@ -236,34 +259,37 @@ static void bind_search(nb::module_& m) {
             });
             std::vector<double> flat;
             for (const auto& game : played) {
-                for (const double x : {double(game.result), double(game.plies), double(game.moves[0]), double(game.moves[1]),
-                                       double(game.nodes[0]), double(game.nodes[1]), game.seconds[0], game.seconds[1],
-                                       double(game.won[0]), double(game.won[1])}) {
+                for (const double x : {double(game.result), double(game.plies), double(game.moves[0]),
+                                       double(game.moves[1]), double(game.nodes[0]), double(game.nodes[1]),
+                                       game.seconds[0], game.seconds[1], double(game.won[0]), double(game.won[1])}) {
                     flat.push_back(x);
                 }
             }
             return to_numpy(std::move(flat), {static_cast<std::size_t>(games), 10});
         },
-        "start"_a, "first"_a, "second"_a, "games"_a, "seed"_a, "threads"_a = 0, "opening"_a = 2, "control"_a = nb::none(),
+        "start"_a, "first"_a, "second"_a, "games"_a, "seed"_a, "threads"_a = 0, "opening"_a = 2,
+        "control"_a = nb::none(),
         "A row for each game: result for the first player, plies (-1: not played), then for each player searched moves, "
         "nodes, CPU seconds, and whether it had a position that the solved endgames call won.");
     m.def(
         "play_examples",
         [](const H& start, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames, std::int64_t nodes,
-           double trace, double exploration, int opening, std::int64_t first_game, std::int64_t games, std::uint64_t seed,
-           int threads, Control* given) {
+           double trace, double exploration, int opening, int leaves, std::int64_t first_game, std::int64_t games,
+           std::uint64_t seed, int threads, Control* given) {
             if (games < 1) throw nb::value_error("the number of games must be at least 1");
             if (nodes < 1) throw nb::value_error("the number of nodes must be at least 1");
             if (opening < 0) throw nb::value_error("the opening is 0 random plies or more");
+            if (leaves < 0 || leaves > 1000) throw nb::value_error("the leaves per move are 0 to 1000");
             const auto share = [](double x) { return x >= 0 && x <= 1; };
-            if (!share(trace) || !share(exploration)) throw nb::value_error("trace and exploration lie between 0 and 1");
+            if (!share(trace) || !share(exploration))
+                throw nb::value_error("trace and exploration lie between 0 and 1");
             checked_threads(threads);
             ControlOrNone call(given);
             const auto evaluation = or_material(std::move(value));
-            const SelfPlay settings{static_cast<std::uint64_t>(nodes), trace, exploration, opening};
+            const SelfPlay settings{static_cast<std::uint64_t>(nodes), trace, exploration, opening, leaves};
             const auto examples = interruptible(call.control, [&] {
-                return play_examples(start.state, *evaluation, endgames.get(), settings, first_game, games, seed, threads,
-                                     call.control);
+                return play_examples(start.state, *evaluation, endgames.get(), settings, first_game, games, seed,
+                                     threads, call.control);
             });
             std::vector<std::uint32_t> boards;
             std::vector<float> targets;
@@ -275,17 +301,18 @@ static void bind_search(nb::module_& m) {
             return std::make_tuple(to_numpy(std::move(boards), {n, 3}), to_numpy(std::move(targets), {n}));
         },
         "start"_a, "value"_a.none(), "endgames"_a.none(), "nodes"_a, "trace"_a, "exploration"_a, "opening"_a,
-        "first_game"_a, "games"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
+        "leaves"_a, "first_game"_a, "games"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
         "Positions of self-play seen by the mover, as bits [n, 3] of own pieces, other pieces and kings, and chances [n].");
 }
 
 static void bind_learner(nb::module_& m) {
     nb::class_<TdLearner>(m, "TdLearner")
-        .def("__init__",
-             [](TdLearner* self, int depth, double lambda, double exploration, int opening) {
-                 new (self) TdLearner({depth, lambda, exploration, opening});
-             },
-             "depth"_a, "lambda_"_a, "exploration"_a, "opening"_a)
+        .def(
+            "__init__",
+            [](TdLearner* self, int depth, double lambda, double exploration, int opening) {
+                new (self) TdLearner({depth, lambda, exploration, opening});
+            },
+            "depth"_a, "lambda_"_a, "exploration"_a, "opening"_a)
         .def(
             "train",
             [](TdLearner& self, const H& start, std::int64_t first_game, std::int64_t games, double step,
@@ -306,7 +333,8 @@ static void bind_learner(nb::module_& m) {
                      const std::size_t n = data.size();
                      return to_numpy(std::move(data), {n});
                  };
-                 return std::make_tuple(copy(self.weights.value), copy(self.weights.error), copy(self.weights.magnitude));
+                 return std::make_tuple(copy(self.weights.value), copy(self.weights.error),
+                                        copy(self.weights.magnitude));
              })
         .def(
             "restore",
@@ -343,11 +371,13 @@ static void bind_net_learner(nb::module_& m) {
                  const std::size_t n = copy.size();
                  return to_numpy(std::move(copy), {n});
              })
-        .def("restore", [](NetLearner& self, const Floats& weights) { self.restore(to_vector(weights)); }, "weights"_a)
+        .def(
+            "restore", [](NetLearner& self, const Floats& weights) { self.restore(to_vector(weights)); }, "weights"_a)
         .def(
             "learn",
             [](NetLearner& self, const nb::ndarray<const std::uint32_t, nb::shape<-1, 3>, nb::c_contig>& boards,
-               const Floats& targets, int epochs, int batch, double rate, std::uint64_t seed, int threads, Control* given) {
+               const Floats& targets, int epochs, int batch, double rate, std::uint64_t seed, int threads,
+               Control* given) {
                 checked_threads(threads);
                 ControlOrNone call(given);
                 const auto examples = to_examples(boards, targets);
@@ -355,7 +385,8 @@ static void bind_net_learner(nb::module_& m) {
                     return self.learn(examples, epochs, batch, rate, seed, threads, call.control);
                 });
             },
-            "boards"_a, "targets"_a, "epochs"_a, "batch"_a, "rate"_a, "seed"_a, "threads"_a = 0, "control"_a = nb::none(),
+            "boards"_a, "targets"_a, "epochs"_a, "batch"_a, "rate"_a, "seed"_a, "threads"_a = 0,
+            "control"_a = nb::none(),
             "Passes over the examples; the root of the mean squared error of the chances in the last one.")
         .def(
             "gradient",

@@ -30,7 +30,7 @@ public:
 
     struct Material {
         int men, kings, other_men, other_kings;  // of the side to move, then of the other
-        std::size_t first = 0, size = 0;         // its numbers
+        std::size_t first = 0, size = 0;  // its numbers
 
         int pieces() const { return men + kings + other_men + other_kings; }
         int all_men() const { return men + other_men; }
@@ -43,8 +43,8 @@ public:
             for (int all_men = 0; all_men <= n; ++all_men) {
                 for_each_material(n, all_men, [&](Material m) {
                     m.first = size_;
-                    m.size = choose(28, m.men) * choose(32, m.kings) * choose(28, m.other_men) *
-                             choose(32, m.other_kings);
+                    m.size =
+                        choose(28, m.men) * choose(32, m.kings) * choose(28, m.other_men) * choose(32, m.other_kings);
                     size_ += m.size;
                     first_[m.men][m.kings][m.other_men][m.other_kings] = m.first;
                     materials_.push_back(m);
@@ -204,8 +204,7 @@ private:
         return std::atomic_ref(endgames_.table[number]).load(std::memory_order_relaxed);
     }
     void write(std::size_t number, int value) {
-        std::atomic_ref(endgames_.table[number])
-            .store(static_cast<std::uint8_t>(value), std::memory_order_relaxed);
+        std::atomic_ref(endgames_.table[number]).store(static_cast<std::uint8_t>(value), std::memory_order_relaxed);
     }
 
     void solve_group(const Group& group) {

@@ -1,18 +1,20 @@
 // The strong search for checkers: iterative deepening with limits of depth, nodes and time.
 //
-// Principal variation search with a transposition table, killer and history ordering, late-move reductions, and captures
-// searched to their end. Positions that repeat, in the tree or in the game before it, are draws, as are those beyond the
+// Principal variation search with a transposition table, killer and history ordering, late-move reductions, ProbCut and
+// cuts by the evaluation near the horizon, forced captures extended, and captures searched to their end. Positions that repeat, in the tree or in the game before it, are draws, as are those beyond the
 // counters of the rules. Solved endgames give exact scores with distances, so that won ones come nearer to their end.
 //
 // A call starts with an empty table unless told otherwise, so what it finds depends on the game and the limits alone; a
 // limit of time makes it depend on the machine as well.
 #pragma once
 
+#include <sys/mman.h>
 #include <time.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -27,11 +29,37 @@ inline double thread_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// Memory for large tables: in pages of 2 MB where the system has them, so that fewer addresses need translation.
+template <class T>
+struct LargePages {
+    using value_type = T;
+    LargePages() = default;
+    template <class U>
+    LargePages(const LargePages<U>&) {}
+
+    T* allocate(std::size_t count) {
+        const std::size_t page = count * sizeof(T) < kPage ? alignof(T) : kPage;
+        const std::size_t size = (count * sizeof(T) + page - 1) / page * page;
+        void* memory = std::aligned_alloc(page, size);
+        if (!memory) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+        if (page == kPage) madvise(memory, size, MADV_HUGEPAGE);
+#endif
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    friend bool operator==(const LargePages&, const LargePages&) { return true; }
+
+private:
+    static constexpr std::size_t kPage = std::size_t(1) << 21;
+};
+
 struct Limits {
     int depth = 99;  // at most Engine::kMaxDepth
     std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();
     double seconds = std::numeric_limits<double>::infinity();  // CPU time of the thread
-    bool keep = false;  // the table of the call before, which had the same root or one a few plies before
+    bool keep = false;  // the table of the calls before, if they had the same side to move at the root
+    Score contempt = 0;  // a draw counts as this much less than an even game for the side to move at the root
 
     bool any() const {
         return nodes != std::numeric_limits<std::uint64_t>::max() || seconds != std::numeric_limits<double>::infinity();
@@ -50,7 +78,7 @@ public:
 
     struct Result {
         Score score = 0;
-        int depth = 0;             // of the last complete search
+        int depth = 0;  // of the last complete search
         std::vector<Action> line;  // both sides' best play, the move first
     };
 
@@ -58,7 +86,8 @@ public:
     // moves are not reduced and entries count at their own depth only, so that a score is that of minimax with captures
     // followed to their end, but for draws by repetition.
     Engine(const Evaluation& evaluation, const Database* endgames, int log_entries = 20, bool selective = true)
-        : evaluation_(evaluation), endgames_(endgames), selective_(selective), clusters_(std::size_t(1) << (log_entries - 2)) {}
+        : evaluation_(evaluation), endgames_(endgames), selective_(selective),
+          clusters_(std::size_t(1) << (log_entries - 2)) {}
 
     std::uint64_t nodes = 0;
 
@@ -144,13 +173,14 @@ private:
     struct Entry {
         std::uint64_t key = 0;
         std::int16_t score = 0;
-        std::int16_t action = 0;
+        std::int16_t value = kUnknown;  // the evaluation of the position
+        std::uint16_t action : 14 = 0, bound : 2 = kNone;
         std::uint8_t depth = 0;
-        Bound bound = kNone;
-        std::uint16_t search = 0;  // which call wrote it
+        std::uint8_t search = 0;  // which call wrote it
     };
     static_assert(sizeof(Entry) == 16);
-    using Cluster = std::array<Entry, 4>;
+    struct alignas(64) Cluster : std::array<Entry, 4> {};  // a cache line
+    static constexpr std::int16_t kUnknown = std::numeric_limits<std::int16_t>::min();
 
     struct Ranked {
         Action action;
@@ -158,9 +188,15 @@ private:
     };
     struct Ply {
         std::array<Ranked, 256> moves;
-        Action killer = -1;
+        std::array<Action, 2> killers{-1, -1};
+        Action last = -1;  // the move that led here
         std::array<Action, kMaxPly + 1> line;
         int line_length = 0;
+    };
+    // A position of the game since its last capture or move of a man, or of the line that is being searched.
+    struct Past {
+        std::uint64_t key;
+        int reversible, quiet, fortieth;  // plies since the last move that cannot be undone, capture, and either
     };
 
     void begin(const State& root, const Limits& limits, Control& control) {
@@ -171,20 +207,25 @@ private:
         nodes = 0;
         stopped_ = false;
         deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + limits.seconds;
-        if (!limits.keep && ++call_ == 0) {
+        if (call_ == 255) {
             std::fill(clusters_.begin(), clusters_.end(), Cluster{});
-            call_ = 1;
+            call_ = 0;
         }
-        if (call_ == 0) call_ = 1;
+        ++call_;
+        if (!limits.keep || limits.contempt != contempt_ || (contempt_ && root.player() != player_) || oldest_ > call_)
+            oldest_ = call_;
+        contempt_ = limits.contempt;
+        player_ = root.player();
         if (plies_.empty()) plies_.resize(kMaxPly + 2);
-        for (auto& side : history_) for (auto& h : side) h = 0;
-        for (auto& ply : plies_) ply.killer = -1;
-        path_.clear();
-        for (const Position& p : root.earlier()) path_.push_back(hash(p));
-        path_.push_back(hash(root.position()));
-        reversible_.assign(1, static_cast<int>(root.earlier().size()));
-        quiet_.assign(1, root.quiet_plies());
-        fortieth_.assign(1, root.reversible_plies());
+        std::fill(history_.begin(), history_.end(), 0);
+        std::fill(follow_.begin(), follow_.end(), 0);
+        for (auto& ply : plies_) ply.killers = {-1, -1};
+        past_.clear();
+        for (const Position& p : root.earlier()) past_.push_back({hash(p), 0, 0, 0});
+        past_.push_back({hash(root.position()), static_cast<int>(root.earlier().size()), root.quiet_plies(),
+                         root.reversible_plies()});
+        now_ = past_.size() - 1;
+        past_.resize(past_.size() + kMaxPly + 2);
     }
 
     Score search_root(std::vector<Action>& moves, int depth, Score alpha, Score beta) {
@@ -208,7 +249,8 @@ private:
                 if (score > alpha || i == 0) {
                     const Ply& next = plies_[1];
                     root_line_.assign(1, moves[i]);
-                    if (score > alpha) root_line_.insert(root_line_.end(), next.line.begin(), next.line.begin() + next.line_length);
+                    if (score > alpha)
+                        root_line_.insert(root_line_.end(), next.line.begin(), next.line.begin() + next.line_length);
                     std::rotate(moves.begin(), moves.begin() + i, moves.begin() + i + 1);
                 }
                 alpha = std::max(alpha, score);
@@ -223,15 +265,15 @@ private:
         const Position next = play(p, action);
         const bool capture = action >= kFirstCapture;
         const bool reversible = !capture && (p.kings & track(action).start);
-        path_.push_back(hash(next));
-        reversible_.push_back(reversible ? reversible_.back() + 1 : 0);
-        quiet_.push_back(capture ? 0 : quiet_.back() + 1);
-        fortieth_.push_back(reversible ? fortieth_.back() + 1 : 0);
+        const Past& before = past_[now_];
+        // At the horizon only captures follow, which need no key.
+        const std::uint64_t key = depth > 0 || reversible ? hash(next) : 0;
+        if (depth > 0) __builtin_prefetch(&clusters_[key & (clusters_.size() - 1)]);
+        past_[++now_] = {key, reversible ? before.reversible + 1 : 0, capture ? 0 : before.quiet + 1,
+                         reversible ? before.fortieth + 1 : 0};
+        plies_[ply + 1].last = action;
         const Score score = search(next, depth, alpha, beta, ply + 1);
-        path_.pop_back();
-        reversible_.pop_back();
-        quiet_.pop_back();
-        fortieth_.pop_back();
+        --now_;
         return score;
     }
 
@@ -245,7 +287,8 @@ private:
     }
 
     Score search(const Position& p, int depth, Score alpha, Score beta, int ply) {
-        plies_[ply].line_length = 0;
+        Ply& here = plies_[ply];
+        here.line_length = 0;
         if (stopped_ || out_of_limits()) {
             stopped_ = true;
             return 0;
@@ -253,9 +296,10 @@ private:
         ++nodes;
         const Starts starts = find_starts(p);
         if (!starts.any()) return ply - kWin;
-        if (drawn()) return 0;
+        if (drawn()) return draw(ply);
         if (endgames_ && endgames_->covers(p)) return solved(p, ply);
-        if ((depth <= 0 && !starts.captures) || ply >= kMaxPly) return evaluate(p);
+        if (ply >= kMaxPly) return evaluate(p);
+        if (depth <= 0 && !starts.captures) return evaluate(p);
 
         // No win from here can be nearer than this.
         alpha = std::max(alpha, ply - kWin);
@@ -263,13 +307,13 @@ private:
         if (alpha >= beta) return alpha;
         const bool wide = beta - alpha > 1;
 
-        const std::uint64_t key = path_.back();
-        Entry* entry = nullptr;
+        const std::uint64_t key = past_[now_].key;
         Action first = -1;
+        Score value = kUnknown;
         if (depth > 0) {
-            entry = find(key);
-            if (entry) {
+            if (const Entry* entry = find(key)) {
                 first = entry->action;
+                value = entry->value;
                 if (!wide && (selective_ ? entry->depth >= depth : entry->depth == depth)) {
                     const Score score = from_table(entry->score, ply);
                     if (entry->bound == kExact || (entry->bound == kAtLeast && score >= beta) ||
@@ -278,10 +322,27 @@ private:
                     }
                 }
             }
+            if (selective_ && !starts.captures) {
+                if (value == kUnknown) value = evaluate(p);
+                if (!wide && std::abs(beta) < kMostUndecided) {
+                    if (depth <= 3 && value - 30 * depth >= beta) return value;
+                    if (depth >= 4 && value >= beta) {
+                        // ProbCut: what is well above the window in a shallow search will be above it in a deep one.
+                        const Score more = beta + 40;
+                        const Score score = search(p, std::max(1, depth * 2 / 5), more - 1, more, ply);
+                        if (stopped_) return 0;
+                        if (score >= more) return score;
+                        here.line_length = 0;
+                    }
+                }
+                if (first < 0 && depth >= 4) --depth;
+            }
         }
 
-        Ply& here = plies_[ply];
         int count = 0;
+        auto* const history = &history_[p.side * kFirstCapture];
+        auto* const follow =
+            here.last >= 0 && here.last < kFirstCapture ? &follow_[here.last * kFirstCapture] : nullptr;
         for_each_action(p, starts, [&](Action action) {
             if (count == static_cast<int>(here.moves.size())) return;
             std::int32_t rank;
@@ -290,10 +351,13 @@ private:
             } else if (action >= kFirstCapture) {
                 rank = std::popcount(track(action).captured);
             } else {
-                rank = history_[p.side][action] + (action == here.killer ? 1 << 28 : 0);
+                rank = history[action] + (follow ? 2 * follow[action] : 0);
+                if (action == here.killers[0]) rank += 1 << 28;
+                if (action == here.killers[1]) rank += 1 << 27;
             }
             here.moves[count++] = {action, rank};
         });
+        if (selective_ && count == 1 && starts.captures && depth > 0) ++depth;  // forced
 
         Score best = -kWin;
         const Score alpha_before = alpha;
@@ -309,7 +373,13 @@ private:
             if (i == 0) {
                 score = -child(p, action, depth - 1, -beta, -alpha, ply);
             } else {
-                const int less = selective_ && depth >= 3 && i >= 2 && !starts.captures ? reduction(depth, i, wide) : 0;
+                const bool quiet = selective_ && !starts.captures;
+                // Near the horizon, far below the window, only moves that offer a piece are left to try.
+                if (quiet && !wide && depth <= 2 && best > -kLeastWin && value + 60 * depth <= alpha &&
+                    !find_starts(play(p, action)).captures) {
+                    continue;
+                }
+                const int less = quiet && depth >= 3 ? reduction(depth, i, wide) : 0;
                 score = -child(p, action, depth - 1 - less, -alpha - 1, -alpha, ply);
                 if (score > alpha && less) score = -child(p, action, depth - 1, -alpha - 1, -alpha, ply);
                 if (score > alpha && score < beta) score = -child(p, action, depth - 1, -beta, -alpha, ply);
@@ -324,18 +394,29 @@ private:
                     here.line[0] = action;
                     here.line_length = std::min(next.line_length + 1, kMaxPly);
                     std::copy_n(next.line.begin(), here.line_length - 1, here.line.begin() + 1);
-                    if (alpha >= beta) break;
+                    if (alpha >= beta) {
+                        if (!starts.captures && depth > 0) {
+                            if (here.killers[0] != action) here.killers = {action, here.killers[0]};
+                            const std::int32_t bonus = std::min(depth * depth, 1024);
+                            const auto learn = [&](Action a, std::int32_t b) {
+                                const auto add = [b](std::int32_t& h) { h += b - h * std::abs(b) / 16384; };
+                                add(history[a]);
+                                if (follow) add(follow[a]);
+                            };
+                            learn(action, bonus);
+                            for (int j = 0; j < i; ++j) learn(here.moves[j].action, -bonus / 2);
+                        }
+                        break;
+                    }
                 }
             }
         }
         if (depth > 0) {
-            store(key, best_action, best, depth, best >= beta ? kAtLeast : best <= alpha_before ? kAtMost : kExact, ply);
-            if (best >= beta && !starts.captures) {
-                here.killer = best_action;
-                auto& history = history_[p.side][best_action];
-                history += depth * depth;
-                if (history > 1 << 27) for (auto& side : history_) for (auto& h : side) h /= 2;
-            }
+            store(key, best_action, best, value, depth,
+                  best >= beta           ? kAtLeast
+                  : best <= alpha_before ? kAtMost
+                                         : kExact,
+                  ply);
         }
         return best;
     }
@@ -345,27 +426,30 @@ private:
         static const auto table = [] {
             std::array<std::array<std::int8_t, 64>, 100> t{};
             for (int d = 1; d < 100; ++d) {
-                for (int n = 0; n < 64; ++n) t[d][n] = static_cast<std::int8_t>(1 + 0.6 * std::log(d) * std::log(n + 1));
+                for (int n = 0; n < 64; ++n)
+                    t[d][n] = static_cast<std::int8_t>(1 + 0.6 * std::log(d) * std::log(n + 1));
             }
             return t;
         }();
-        return std::max(table[std::min(depth, 99)][std::min(i, 63)] - wide, 0);
+        return std::clamp(table[std::min(depth, 99)][std::min(i, 63)] - wide, 0, depth - 1);
     }
 
     bool drawn() const {
-        if (quiet_.back() >= root_->rules().max_quiet() || fortieth_.back() >= root_->rules().max_reversible()) return true;
-        const std::size_t last = path_.size() - 1;
-        for (int ago = 4; ago <= reversible_.back(); ago += 2) {
-            if (path_[last - ago] == path_[last]) return true;
+        const Past& now = past_[now_];
+        if (now.quiet >= root_->rules().max_quiet() || now.fortieth >= root_->rules().max_reversible()) return true;
+        for (int ago = 4; ago <= now.reversible; ago += 2) {
+            if (past_[now_ - ago].key == now.key) return true;
         }
         return false;
     }
+
+    Score draw(int ply) const { return ply % 2 ? contempt_ : -contempt_; }
 
     Score evaluate(const Position& p) const { return std::clamp(evaluation_(p), -kMostUndecided, kMostUndecided); }
 
     Score solved(const Position& p, int ply) const {
         const int plies = endgames_->look_up(p);
-        if (plies == Database::kDrawn) return 0;
+        if (plies == Database::kDrawn) return draw(ply);
         const Score score = kWin - plies - ply;
         return plies % 2 == 1 ? score : -score;
     }
@@ -380,31 +464,40 @@ private:
 
     Entry* find(std::uint64_t key) {
         for (Entry& entry : clusters_[key & (clusters_.size() - 1)]) {
-            if (entry.key == key && entry.search == call_) return &entry;
+            if (entry.key == key && entry.search >= oldest_) return &entry;
         }
         return nullptr;
     }
 
-    void store(std::uint64_t key, Action action, Score score, int depth, Bound bound, int ply) {
+    void store(std::uint64_t key, Action action, Score score, Score value, int depth, Bound bound, int ply) {
         Cluster& cluster = clusters_[key & (clusters_.size() - 1)];
         Entry* replaced = &cluster[0];
         int least = 1 << 20;
         for (Entry& entry : cluster) {
-            const int worth = entry.search != call_ ? -1 : entry.key == key ? -2 : entry.depth;
+            const int worth = entry.key == key ? -1000 : entry.depth - 4 * (call_ - entry.search);
             if (worth < least) {
                 least = worth;
                 replaced = &entry;
             }
         }
-        *replaced = {key, static_cast<std::int16_t>(to_table(score, ply)), static_cast<std::int16_t>(action),
-                     static_cast<std::uint8_t>(depth), bound, call_};
+        Entry made;
+        made.key = key;
+        made.score = static_cast<std::int16_t>(to_table(score, ply));
+        made.value = static_cast<std::int16_t>(value);
+        made.action = static_cast<std::uint16_t>(action);
+        made.bound = bound;
+        made.depth = static_cast<std::uint8_t>(depth);
+        made.search = call_;
+        *replaced = made;
     }
 
     const Evaluation& evaluation_;
     const Database* endgames_;
     bool selective_;
-    std::vector<Cluster> clusters_;
-    std::uint16_t call_ = 0;
+    std::vector<Cluster, LargePages<Cluster>> clusters_;
+    std::uint8_t call_ = 0, oldest_ = 1;  // this call, and the first one whose entries count
+    Score contempt_ = 0;
+    int player_ = 0;
     Control* control_ = nullptr;
     const State* root_ = nullptr;
     Limits limits_;
@@ -412,10 +505,10 @@ private:
     bool stopped_ = false;
     std::vector<Ply> plies_;
     std::vector<Action> root_line_;
-    std::int32_t history_[2][kFirstCapture] = {};
-    // Of the game since its last capture or move of a man and of the line that is being searched; the root is in both.
-    std::vector<std::uint64_t> path_;
-    std::vector<int> reversible_, quiet_, fortieth_;
+    std::array<std::int32_t, 2 * kFirstCapture> history_{};  // by side and step
+    std::array<std::int32_t, kFirstCapture * kFirstCapture> follow_{};  // by the step before and the step
+    std::vector<Past> past_;
+    std::size_t now_ = 0;
 };
 
 }  // namespace rookery::checkers

@@ -38,6 +38,7 @@ struct MatchGame {
     std::array<bool, 2> won{};                   // it had a position that the solved endgames call won
 };
 
+// An engine with a limit of time keeps its table during a game.
 // Games 2i and 2i + 1 start from the same `opening` random plies with colours exchanged. Unless time is limited, what a
 // game becomes depends on the seed and its number alone. `control.done` counts games.
 inline void play_match(const State& start, const std::array<Player, 2>& players, int opening_plies, std::uint64_t seed,
@@ -60,6 +61,7 @@ inline void play_match(const State& start, const std::array<Player, 2>& players,
             result.plies = 0;
             Rng opening(seed, static_cast<std::uint64_t>(game / 2)), rng(~seed, static_cast<std::uint64_t>(game));
             const int first = static_cast<int>(game % 2);  // the colour of the first player
+            std::array<bool, 2> thought{};
             State state = start;
             for (int ply = 0; ply < opening_plies && state.player() != kTerminal; ++ply) {
                 state.apply(state.random_action(opening));
@@ -78,7 +80,10 @@ inline void play_match(const State& start, const std::array<Player, 2>& players,
                 const double begin = thread_seconds();
                 Action action;
                 if (engines[i]) {
-                    action = engines[i]->best(state, players[i].limits, control, shuffled_actions(state, rng)).line[0];
+                    Limits limits = players[i].limits;
+                    limits.keep = thought[i] && limits.seconds != Limits{}.seconds;
+                    thought[i] = true;
+                    action = engines[i]->best(state, limits, control, shuffled_actions(state, rng)).line[0];
                     result.nodes[i] += engines[i]->nodes;
                 } else {
                     const auto moves = searches[i]->best(state, players[i].depth, control);

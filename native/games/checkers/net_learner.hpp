@@ -25,9 +25,11 @@ public:
         };
         fill(kInputs * kWide, kInputs, 0);
         fill(kWide, kInputs, 0.3);
-        fill(kNarrow * kWide, kWide, 0);
-        fill(kNarrow, kWide, 0.3);
-        fill(kNarrow + 1, kNarrow, 0);
+        for (int stage = 0; stage < NetValue::kStages; ++stage) {
+            fill(kNarrow * kWide, kWide, 0);
+            fill(kNarrow, kWide, 0.3);
+            fill(kNarrow + 1, kNarrow, 0);
+        }
     }
 
     // As NetValue takes them.
@@ -44,12 +46,14 @@ public:
     double learn(std::span<const Example> examples, int epochs, int batch, double rate, std::uint64_t seed, int threads,
                  Control& control) {
         if (examples.empty()) throw std::invalid_argument("there is nothing to learn from");
-        if (epochs < 1 || batch < 1 || !(rate > 0)) throw std::invalid_argument("epochs, batch and rate must be positive");
+        if (epochs < 1 || batch < 1 || !(rate > 0))
+            throw std::invalid_argument("epochs, batch and rate must be positive");
         std::vector<std::uint32_t> order(examples.size());
         std::iota(order.begin(), order.end(), 0u);
         means_.assign(NetValue::kWeights, 0);
         squares_.assign(NetValue::kWeights, 0);
-        const std::int64_t batches = static_cast<std::int64_t>((order.size() + batch - 1) / batch), steps = epochs * batches;
+        const std::int64_t batches = static_cast<std::int64_t>((order.size() + batch - 1) / batch),
+                           steps = epochs * batches;
         const double warm = std::max(1.0, 0.05 * static_cast<double>(steps));
         double squared = 0;
         std::int64_t step = 0;
@@ -85,12 +89,13 @@ public:
     double add_gradient(const Example& example, std::vector<float>& gradient) const {
         const float* first = weights_.data();
         const float* first_bias = first + kInputs * kWide;
-        const float* second = first_bias + kWide;
+        const Position p{{example.own, example.other}, example.kings, kBlack};
+        const std::size_t stage = NetValue::kFirstWeights + NetValue::stage(p) * NetValue::kStageWeights;
+        const float* second = weights_.data() + stage;
         const float* second_bias = second + kNarrow * kWide;
         const float* output = second_bias + kNarrow;
         std::array<int, 32> active;
         int n = 0;
-        const Position p{{example.own, example.other}, example.kings, kBlack};
         NetValue::for_each_input(p, [&](int input) { active[n++] = input; });
         alignas(32) std::array<float, kWide> a, wide, to_a{};
         for (int i = 0; i < kWide; ++i) a[i] = first_bias[i];
@@ -110,7 +115,7 @@ public:
 
         float* to_first = gradient.data();
         float* to_first_bias = to_first + kInputs * kWide;
-        float* to_second = to_first_bias + kWide;
+        float* to_second = gradient.data() + stage;
         float* to_second_bias = to_second + kNarrow * kWide;
         float* to_output = to_second_bias + kNarrow;
         const auto slope = static_cast<float>(error);
@@ -168,7 +173,9 @@ private:
         };
         clip(0, kInputs * kWide, NetValue::kMostFirst);
         clip(kInputs * kWide, kWide, NetValue::kMostBias);
-        clip((kInputs + 1) * kWide, kNarrow * kWide, NetValue::kMostSecond);
+        for (int stage = 0; stage < NetValue::kStages; ++stage) {
+            clip(NetValue::kFirstWeights + stage * NetValue::kStageWeights, kNarrow * kWide, NetValue::kMostSecond);
+        }
     }
 
     static constexpr int kParts = 16;

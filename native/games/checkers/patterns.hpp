@@ -49,8 +49,7 @@ public:
         }
         const int men = std::popcount(own), other_men = std::popcount(other);
         const int kings = std::popcount(own_kings), other_kings_count = std::popcount(other_kings);
-        visit(kFirstMaterial +
-              ((men * 4 + std::min(kings, 3)) * 13 + other_men) * 4 + std::min(other_kings_count, 3));
+        visit(kFirstMaterial + ((men * 4 + std::min(kings, 3)) * 13 + other_men) * 4 + std::min(other_kings_count, 3));
         const int pieces = men + kings + other_men + other_kings_count;
         const int lead = std::clamp(men + kings - other_men - other_kings_count, -1, 1) + 1;
         const int parity = std::popcount((p.pieces[0] | p.pieces[1]) & kOddRows) & 1;
@@ -118,7 +117,8 @@ inline double chance_of(Score score) { return 1 / (1 + std::exp(-score / static_
 class PatternValue : public Evaluation {
 public:
     explicit PatternValue(std::vector<float> weights) : weights_(std::move(weights)) {
-        if (weights_.size() != Patterns::kWeights) throw std::invalid_argument("the value has another number of weights");
+        if (weights_.size() != Patterns::kWeights)
+            throw std::invalid_argument("the value has another number of weights");
         for (const float weight : weights_) {
             if (!std::isfinite(weight)) throw std::invalid_argument("a weight is not a finite number");
         }

@@ -61,8 +61,8 @@ public:
             if (values_.size() + actions > kMaxValues) throw std::length_error("the Q-table is full");
             row = size();
             grow(rows_, 1);
-            rows_.push_back({p.pieces[0], p.pieces[1], p.kings,
-                             static_cast<std::uint32_t>(values_.size()) << 1 | p.side});
+            rows_.push_back(
+                {p.pieces[0], p.pieces[1], p.kings, static_cast<std::uint32_t>(values_.size()) << 1 | p.side});
             grow(values_, actions);
             values_.resize(values_.size() + actions, 0.0f);
         }
@@ -132,10 +132,10 @@ private:
 struct Settings {
     double alpha, epsilon;
     double first_discount, last_discount;  // rises evenly from the first game to the last
-    double draw_reward = 0;                // at every move of a drawn game
-    double capture_reward = 0;             // added for each piece that a move captures
-    double reward_decay = 1;               // the result counts this much less with every later move of the player
-    bool program = false;                  // learn as the author's program does, not as Algorithm 1
+    double draw_reward = 0;  // at every move of a drawn game
+    double capture_reward = 0;  // added for each piece that a move captures
+    double reward_decay = 1;  // the result counts this much less with every later move of the player
+    bool program = false;  // learn as the author's program does, not as Algorithm 1
 
     double discount(std::int64_t game, std::int64_t games) const {
         if (program) return first_discount + (last_discount - first_discount) * static_cast<double>(game + 1) / games;
@@ -174,7 +174,7 @@ int choose_first(const Value* values, const ActionList& actions) {
 struct Step {
     Position position;
     std::int32_t chosen, actions;  // the number of the action, and how many there were
-    std::int32_t captured;         // pieces
+    std::int32_t captured;  // pieces
     double reward = 0;
 };
 
@@ -205,8 +205,8 @@ inline void set_rewards(std::span<Step> steps, const Returns& returns, const Set
     for (std::size_t i = steps.size(); i-- > 0;) {
         Step& step = steps[i];
         const std::uint32_t side = step.position.side;
-        step.reward = weight[side] * (drawn ? settings.draw_reward : returns[side]) +
-                      settings.capture_reward * step.captured;
+        step.reward =
+            weight[side] * (drawn ? settings.draw_reward : returns[side]) + settings.capture_reward * step.captured;
         weight[side] *= settings.reward_decay;
     }
 }

@@ -25,8 +25,8 @@ struct MatchGame {
 
 // The greedy move of the table, or what the fallback says where the position is unknown. Keep-training learns into
 // the layer, from the position with its past, with the discount rising over these games again.
-inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& settings,
-                                   const State& state, const ActionList& actions, bool& was_known, Rng& rng) {
+inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& settings, const State& state,
+                                   const ActionList& actions, bool& was_known, Rng& rng) {
     const int n = static_cast<int>(actions.size());
     const float* values = table.find(state.position());
     was_known = values != nullptr;

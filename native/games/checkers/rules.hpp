@@ -43,10 +43,14 @@ constexpr Squares shift(Squares s) {
 
 constexpr Squares shift(Squares s, int direction) {
     switch (direction) {
-        case kDownLeft: return shift<kDownLeft>(s);
-        case kDownRight: return shift<kDownRight>(s);
-        case kUpLeft: return shift<kUpLeft>(s);
-        default: return shift<kUpRight>(s);
+        case kDownLeft:
+            return shift<kDownLeft>(s);
+        case kDownRight:
+            return shift<kDownRight>(s);
+        case kUpLeft:
+            return shift<kUpLeft>(s);
+        default:
+            return shift<kUpRight>(s);
     }
 }
 
@@ -245,9 +249,8 @@ inline Starts find_starts(const Position& p) {
     const Squares empty = p.empty(), other = p.other();
     const Squares down_left = shift<kUpRight>(empty), down_right = shift<kUpLeft>(empty);
     const Squares up_left = shift<kDownRight>(empty), up_right = shift<kDownLeft>(empty);
-    const Starts jumps = {
-        down & join(shift<kUpRight>(other & down_left), shift<kUpLeft>(other & down_right)),
-        up & join(shift<kDownRight>(other & up_left), shift<kDownLeft>(other & up_right)), true};
+    const Starts jumps = {down & join(shift<kUpRight>(other & down_left), shift<kUpLeft>(other & down_right)),
+                          up & join(shift<kDownRight>(other & up_left), shift<kDownLeft>(other & up_right)), true};
     if (jumps.any()) return jumps;
     return {down & join(down_left, down_right), up & join(up_left, up_right), false};
 }

@@ -65,7 +65,8 @@ public:
                 move.score = score_move(root, move.action, d, best - 1, 2 * kDecided);
                 best = std::max(best, move.score);
             }
-            std::stable_sort(moves.begin(), moves.end(), [](const Value& a, const Value& b) { return a.score > b.score; });
+            std::stable_sort(moves.begin(), moves.end(),
+                             [](const Value& a, const Value& b) { return a.score > b.score; });
         }
         end();
         std::erase_if(moves, [&](const Value& move) { return move.score < moves.front().score; });

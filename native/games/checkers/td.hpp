@@ -19,7 +19,7 @@ struct TdSettings {
     int depth = 3;
     double lambda = 0.7;
     double exploration = 0.05;  // chance of a random move
-    int opening = 8;            // random plies at the start: 0 to this many, drawn for each game
+    int opening = 8;  // random plies at the start: 0 to this many, drawn for each game
 };
 
 class TdLearner {
@@ -77,9 +77,9 @@ public:
     // One ply of a game, in the eyes of the side to move. Chances are of winning, a draw counting half.
     struct Step {
         Position position;
-        float found = 0;      // chance that the search saw
+        float found = 0;  // chance that the search saw
         bool random = false;  // the move played was not the search's
-        bool quiet = true;    // there was no capture to make
+        bool quiet = true;  // there was no capture to make
         float target = 0;
     };
 

@@ -33,7 +33,11 @@ inline Pattern pattern_of(const Position& p, Action action) {
 
 // Ways to look at a position that change nothing about how pieces move. The mirror image of a board is no board, its dark
 // squares being where the light ones were; but it can be shifted so that dark lies on dark, and voting shifts anyway.
-enum Symmetry { kAsIs = 0, kRotated = 1, kMirrored = 2 };  // rotated by half a turn with colours exchanged; may be added
+enum Symmetry {
+    kAsIs = 0,
+    kRotated = 1,
+    kMirrored = 2
+};  // rotated by half a turn with colours exchanged; may be added
 inline constexpr int kSymmetries = 4;
 
 inline Pattern transform(Pattern pattern, int symmetry) {
@@ -84,9 +88,7 @@ inline std::uint8_t exchange_colours(std::uint8_t content) {
 
 // Where a cell is, seen from the place where an action starts. Equal in two boards for cells that lie upon each other when
 // the starts do. The author's program takes the sum of the two for the difference: it shifts the board the other way.
-inline int offset_of(int start, int place, bool program) {
-    return program ? start + place : kNoOffset - start + place;
-}
+inline int offset_of(int start, int place, bool program) { return program ? start + place : kNoOffset - start + place; }
 
 // Light cells in the overlap of two boards when the square `from` of one lies on a place of the other.
 inline int light_cells(int from, int place) {
@@ -100,9 +102,9 @@ inline int light_cells(int from, int place) {
 // The votes of all pairs with one pattern and side to move.
 struct Tally {
     std::int64_t votes = 0;
-    std::array<double, 8 * 15> starts{};              // sum of q by the place where the action starts
+    std::array<double, 8 * 15> starts{};  // sum of q by the place where the action starts
     std::array<double, kOffsets * kContents> dark{};  // sum of q by offset and content
-    std::array<double, 32> light{};                   // sum of q times light cells in the overlap, by square of start
+    std::array<double, 32> light{};  // sum of q times light cells in the overlap, by square of start
 
     void add(const Tally& other) {
         votes += other.votes;
@@ -129,7 +131,7 @@ struct Vote {
     double weight;  // q * matching / 64
     float q;
     std::int32_t matching;  // equal cells
-    std::uint32_t row;      // of the table
+    std::uint32_t row;  // of the table
     Action action;
     int symmetry;
 };

@@ -11,12 +11,18 @@ namespace rookery {
 static std::optional<std::string> ending_name(endgames::Ending ending) {
     using endgames::Ending;
     switch (ending) {
-        case Ending::kCheckmate: return "checkmate";
-        case Ending::kInsufficientMaterial: return "insufficient material";
-        case Ending::kStalemate: return "stalemate";
-        case Ending::kRepetition: return "repetition";
-        case Ending::kFiftyMoves: return "fifty-move rule";
-        case Ending::kNone: break;
+        case Ending::kCheckmate:
+            return "checkmate";
+        case Ending::kInsufficientMaterial:
+            return "insufficient material";
+        case Ending::kStalemate:
+            return "stalemate";
+        case Ending::kRepetition:
+            return "repetition";
+        case Ending::kFiftyMoves:
+            return "fifty-move rule";
+        case Ending::kNone:
+            break;
     }
     return std::nullopt;
 }
@@ -40,8 +46,9 @@ ROOKERY_BIND(endgames, 0) {
             new (self) H{game, endgames::State(r, {endgames::random_position(pieces, rng)})};
         },
         "game"_a, "pieces"_a, "seed"_a, "A random position in which White has these pieces and the game goes on.");
-    state.def("fen", [](const H& self) { return endgames::to_fen(self.state.setup()); },
-              "Forsyth-Edwards notation, all six fields.");
+    state.def(
+        "fen", [](const H& self) { return endgames::to_fen(self.state.setup()); },
+        "Forsyth-Edwards notation, all six fields.");
     state.def(
         "san",
         [](const H& self, Action action) {
@@ -49,16 +56,21 @@ ROOKERY_BIND(endgames, 0) {
             return endgames::san(self.state.position(), endgames::move_of(action));
         },
         "action"_a, "A legal action in standard algebraic notation.");
-    state.def_prop_ro("letters", [](const H& self) { return endgames::letters(self.state.position()); },
-                      "The squares a1, b1 .. h8 as 64 letters; '.' where a square is empty.");
-    state.def_prop_ro("in_check", [](const H& self) { return endgames::in_check(self.state.position()); },
-                      "Whether the side to move is in check.");
-    state.def_prop_ro("halfmove_clock", [](const H& self) { return self.state.setup().halfmove_clock; },
-                      "Plies since the last capture or move of a pawn.");
-    state.def_prop_ro("fullmove_number", [](const H& self) { return self.state.setup().fullmove_number; },
-                      "The number of the move; it grows after Black's.");
-    state.def_prop_ro("ending", [](const H& self) { return ending_name(self.state.ending()); },
-                      "Why the game is over, or None while it goes on.");
+    state.def_prop_ro(
+        "letters", [](const H& self) { return endgames::letters(self.state.position()); },
+        "The squares a1, b1 .. h8 as 64 letters; '.' where a square is empty.");
+    state.def_prop_ro(
+        "in_check", [](const H& self) { return endgames::in_check(self.state.position()); },
+        "Whether the side to move is in check.");
+    state.def_prop_ro(
+        "halfmove_clock", [](const H& self) { return self.state.setup().halfmove_clock; },
+        "Plies since the last capture or move of a pawn.");
+    state.def_prop_ro(
+        "fullmove_number", [](const H& self) { return self.state.setup().fullmove_number; },
+        "The number of the move; it grows after Black's.");
+    state.def_prop_ro(
+        "ending", [](const H& self) { return ending_name(self.state.ending()); },
+        "Why the game is over, or None while it goes on.");
     m.def(
         "decode",
         [](Action action) {

@@ -22,7 +22,27 @@ ROOKERY_BIND(endgames, 2) {
         .def_ro("exact", &PerfectLearner::Verdict::exact)
         .def_ro("drawn", &PerfectLearner::Verdict::drawn)
         .def_ro("drawn_exact", &PerfectLearner::Verdict::drawn_exact);
-    nb::class_<PerfectLearner>(m, "PerfectLearner", "Values of every position and move of one endgame, learned from backups.")
+    nb::class_<PositionValues>(m, "PositionValues",
+                               "The value of every position of one endgame with the side that has the pieces to move.")
+        .def(
+            "__init__",
+            [](PositionValues* self, std::string_view pieces, float discount, Floats best) {
+                new (self) PositionValues(read_kinds(pieces), discount, {best.data(), best.data() + best.size()});
+            },
+            "pieces"_a, "discount"_a, "best"_a)
+        .def_prop_ro("best", [](nb::handle self) { return view(self, nb::cast<const PositionValues&>(self).best()); })
+        .def(
+            "values",
+            [](const PositionValues& self, const Handle<State>& state) {
+                const Position& p = state.state.position();
+                if (!self.covers(p)) throw nb::value_error("these are the values of another endgame");
+                std::vector<std::pair<Action, float>> found;
+                self.values(p, [&](Action action, float value) { found.emplace_back(action, value); });
+                return found;
+            },
+            "state"_a, "Every legal action with its value for the side to move.");
+    nb::class_<PerfectLearner, PositionValues>(
+        m, "PerfectLearner", "Values of every position and move of one endgame, learned from backups.")
         .def(
             "__init__",
             [](PerfectLearner* self, std::string_view pieces, float discount) {
@@ -33,17 +53,6 @@ ROOKERY_BIND(endgames, 2) {
         .def_prop_ro("rounds", &PerfectLearner::rounds)
         .def_prop_ro("pairs", [](const PerfectLearner& self) { return self.q().size(); })
         .def_prop_ro("q", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).q()); })
-        .def_prop_ro("best", [](nb::handle self) { return view(self, nb::cast<const PerfectLearner&>(self).best()); })
-        .def(
-            "values",
-            [](const PerfectLearner& self, const Handle<State>& state) {
-                const Position& p = state.state.position();
-                if (!self.covers(p)) throw nb::value_error("the learner knows another endgame");
-                std::vector<std::pair<Action, float>> found;
-                self.values(p, [&](Action action, float value) { found.emplace_back(action, value); });
-                return found;
-            },
-            "state"_a, "Every legal action with its value for the side to move.")
         .def(
             "restore",
             [](PerfectLearner& self, Floats q, Floats best, std::uint32_t rounds) {

@@ -64,6 +64,7 @@ static void check(const Settings& s) {
     if (!(s.epsilon >= 0 && s.epsilon <= 1)) refuse("epsilon must be from 0 to 1");
     if (!(s.decay >= 1 && s.decay <= 1000)) refuse("decay must be from 1 (no decay) to 1000");
     if (!std::isfinite(s.win) || !std::isfinite(s.draw)) refuse("the rewards must be finite");
+    if (!(s.explored >= 0 && s.explored <= 1)) refuse("explored must be from 0 to 1");
     if (!(s.steps_per_square >= 0 && s.steps_per_square <= 100)) refuse("steps_per_square must be from 0 to 100");
 }
 
@@ -87,35 +88,40 @@ ROOKERY_BIND(endgames, 2) {
         .def(
             "__init__",
             [](Settings* self, double alpha, double gamma, double epsilon, double decay, double win, double draw,
-               bool engine_reward, bool potential, double steps_per_square) {
-                new (self)
-                    Settings{alpha, gamma, epsilon, decay, win, draw, engine_reward, potential, steps_per_square};
+               bool engine_reward, bool potential, double steps_per_square, double explored) {
+                new (self) Settings{alpha,         gamma,     epsilon,          decay,   win, draw,
+                                    engine_reward, potential, steps_per_square, explored};
                 check(*self);
             },
             nb::kw_only(), "alpha"_a, "gamma"_a, "epsilon"_a, "decay"_a, "win"_a, "draw"_a, "engine_reward"_a,
-            "potential"_a, "steps_per_square"_a);
+            "potential"_a, "steps_per_square"_a, "explored"_a);
 
     nb::class_<Run>(m, "QRun")
-        .def_prop_ro("moves",
-                     [](const Run& self) {
-                         std::vector<std::int32_t> moves;
-                         for (const Match& match : self.matches) moves.push_back(match.moves);
-                         const std::size_t count = moves.size();
-                         return to_numpy(std::move(moves), {count});
-                     }, nb::rv_policy::move)
-        .def_prop_ro("endings",
-                     [](const Run& self) {
-                         std::vector<std::uint8_t> endings;
-                         for (const Match& m : self.matches) endings.push_back(static_cast<std::uint8_t>(m.ending));
-                         const std::size_t count = endings.size();
-                         return to_numpy(std::move(endings), {count});
-                     }, nb::rv_policy::move)
+        .def_prop_ro(
+            "moves",
+            [](const Run& self) {
+                std::vector<std::int32_t> moves;
+                for (const Match& match : self.matches) moves.push_back(match.moves);
+                const std::size_t count = moves.size();
+                return to_numpy(std::move(moves), {count});
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "endings",
+            [](const Run& self) {
+                std::vector<std::uint8_t> endings;
+                for (const Match& m : self.matches) endings.push_back(static_cast<std::uint8_t>(m.ending));
+                const std::size_t count = endings.size();
+                return to_numpy(std::move(endings), {count});
+            },
+            nb::rv_policy::move)
         .def_prop_ro("validation",
                      [](const Run& self) {
                          return std::make_pair(static_cast<int>(self.validation.ending), self.validation.moves);
                      })
-        .def("table", [](const Run& self, bool strong) { return table_arrays(strong ? self.strong : self.weak); },
-             "strong"_a);
+        .def(
+            "table", [](const Run& self, bool strong) { return table_arrays(strong ? self.strong : self.weak); },
+            "strong"_a);
 
     m.def(
         "train",
@@ -136,8 +142,8 @@ ROOKERY_BIND(endgames, 2) {
             });
             return results;
         },
-        "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "first_run"_a, "runs"_a, "seed"_a,
-        "threads"_a, "control"_a = nb::none(), "`control.done` counts matches.");
+        "start"_a, "settings"_a, "strong_learns"_a, "weak_learns"_a, "engine"_a, "matches"_a, "first_run"_a, "runs"_a,
+        "seed"_a, "threads"_a, "control"_a = nb::none(), "`control.done` counts matches.");
 
     m.def(
         "fen",
@@ -154,12 +160,14 @@ ROOKERY_BIND(endgames, 2) {
             return endgames::to_fen({p});
         },
         "code"_a, "The position with this `State.key()`, as FEN.");
-    m.def("king_area", [](const H& state) { return king_area(state.state.position()); }, "state"_a,
-          "Squares the lone king could walk to if nothing else moved, its own included.");
+    m.def(
+        "king_area", [](const H& state) { return king_area(state.state.position()); }, "state"_a,
+        "Squares the lone king could walk to if nothing else moved, its own included.");
     m.def("king_distance", [](const H& state) { return king_distance(state.state.position()); }, "state"_a);
     m.def("heuristic_reward", [](const H& state) { return heuristic_reward(state.state.position()); }, "state"_a);
-    m.def("stockfish_reward", [](bool mate, int score) { return stockfish_reward({-1, mate, score}); }, "mate"_a,
-          "score"_a);
+    m.def(
+        "stockfish_reward", [](bool mate, int score) { return stockfish_reward({-1, mate, score}); }, "mate"_a,
+        "score"_a);
 }
 
 }  // namespace rookery

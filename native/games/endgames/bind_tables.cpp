@@ -51,8 +51,8 @@ ROOKERY_BIND(endgames, 1) {
             return loaded;
         },
         "pieces"_a, "others"_a, "strong"_a, "weak"_a);
-    table.def_static("size_of", [](std::string_view pieces) { return EndgameIndex(read_kinds(pieces)).size(); },
-                     "pieces"_a);
+    table.def_static(
+        "size_of", [](std::string_view pieces) { return EndgameIndex(read_kinds(pieces)).size(); }, "pieces"_a);
     table.def_prop_ro("size", [](const DistanceTable& self) { return self.index.size(); });
     table.def(
         "plies",

@@ -99,12 +99,10 @@ inline Folding make_folding(bool pawns) {
                 if (strong == weak || kKingMoves[strong] & bit(weak)) continue;
                 Fold f = fold(strong, weak);
                 if (pass == 0 && f.symmetry == 0) {
-                    folding.kings[folding.pairs] = {static_cast<std::uint8_t>(strong),
-                                                    static_cast<std::uint8_t>(weak)};
+                    folding.kings[folding.pairs] = {static_cast<std::uint8_t>(strong), static_cast<std::uint8_t>(weak)};
                     pair_of[strong][weak] = folding.pairs++;
                 } else if (pass == 1) {
-                    f.pair = static_cast<std::int16_t>(
-                        pair_of[moved(f.symmetry, strong)][moved(f.symmetry, weak)]);
+                    f.pair = static_cast<std::int16_t>(pair_of[moved(f.symmetry, strong)][moved(f.symmetry, weak)]);
                     folding.folds[strong][weak] = f;
                 }
             }
@@ -127,8 +125,7 @@ inline constexpr int dark_square(int i) { return 2 * i + (i / 4 % 2 == 1); }
 class EndgameIndex {
 public:
     explicit EndgameIndex(Kinds kinds)
-        : kinds_(kinds),
-          folding_(&folding::folding(kinds[0] == kPawn || kinds[1] == kPawn)),
+        : kinds_(kinds), folding_(&folding::folding(kinds[0] == kPawn || kinds[1] == kPawn)),
           bishops_(kinds == Kinds{kBishop, kBishop}) {
         if (kinds[0] < kinds[1] || kinds[0] == kNoPiece || kinds[0] > kPawn) {
             throw std::invalid_argument("an endgame has one or two pieces, the higher kind first");
@@ -188,8 +185,8 @@ public:
     int images(const Position& p) const {
         if (pawns()) return 2;
         const auto& fold = folding_->folds[p.strong_king][p.weak_king];
-        const bool itself = fold.on_diagonal && number_pieces(p, fold.symmetry) ==
-                                                    number_pieces(p, fold.symmetry ^ folding::kTranspose);
+        const bool itself = fold.on_diagonal &&
+                            number_pieces(p, fold.symmetry) == number_pieces(p, fold.symmetry ^ folding::kTranspose);
         return itself ? 4 : 8;
     }
 

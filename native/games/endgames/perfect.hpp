@@ -19,14 +19,61 @@
 
 namespace rookery::endgames {
 
-class PerfectLearner {
+// The value of every position of one endgame with the strong side to move, by its number. That and the rules give the
+// value of every move of both sides.
+class PositionValues {
 public:
     // Captures must leave a draw: all single pieces do, and so do two minor pieces.
-    PerfectLearner(Kinds kinds, float discount) : index_(kinds), discount_(discount) {
+    PositionValues(Kinds kinds, float discount) : index_(kinds), discount_(discount) {
         if (kinds[0] == kPawn || kinds[1] == kPawn || (kinds[1] != kNoPiece && kinds[0] > kBishop)) {
             throw std::invalid_argument("the learner knows one piece or two minor pieces, without pawns");
         }
         if (!(discount > 0 && discount < 1)) throw std::invalid_argument("the discount must be between 0 and 1");
+    }
+
+    PositionValues(Kinds kinds, float discount, std::vector<float> best) : PositionValues(kinds, discount) {
+        if (best.size() != index_.size()) throw std::invalid_argument("the table of values has another size");
+        best_ = std::move(best);
+    }
+
+    const std::vector<float>& best() const { return best_; }
+    bool covers(const Position& p) const { return index_.covers(p); }
+
+    // Calls visit(action, value) for every legal action of a position, valued for the side to move.
+    template <class Visit>
+    void values(const Position& p, Visit&& visit) const {
+        for_each_move(p, legal_moves(p), [&](Move move) {
+            const Position next = after(p, move);
+            if (p.strong_to_move()) {
+                visit(action_of(move), least_best_move(next, best_));
+            } else {
+                visit(action_of(move), index_.covers(next) ? -best_[index_.of(next)] : 0.0f);
+            }
+        });
+    }
+
+protected:
+    float least_best_move(Position next, const std::vector<float>& best) const {
+        Squares replies = legal_moves(next).targets[0];
+        if (!replies) return in_check(next) ? 1.0f : 0.0f;
+        if (replies & next.pieces()) return 0.0f;
+        float least = 1.0f;
+        next.to_move ^= 1;
+        for (; replies; replies &= replies - 1) {
+            next.weak_king = static_cast<std::uint8_t>(lowest_bit(replies));
+            least = std::min(least, best[index_.of(next)]);
+        }
+        return discount_ * least;
+    }
+
+    EndgameIndex index_;
+    float discount_;
+    std::vector<float> best_;  // [number]: the value of the best move
+};
+
+class PerfectLearner : public PositionValues {
+public:
+    PerfectLearner(Kinds kinds, float discount) : PositionValues(kinds, discount) {
         for (std::size_t number = 0; number < index_.size(); ++number) {
             const auto p = index_.legal(number, 0);
             const int moves = p ? legal_moves(*p).count : 0;
@@ -41,7 +88,6 @@ public:
 
     std::size_t positions() const { return starts_.size() - 1; }
     const std::vector<float>& q() const { return q_; }
-    const std::vector<float>& best() const { return best_; }
     std::uint32_t rounds() const { return rounds_; }  // done so far
 
     // Makes this learner go on where another was.
@@ -119,21 +165,6 @@ public:
         return sum;
     }
 
-    bool covers(const Position& p) const { return index_.covers(p); }
-
-    // Calls visit(action, value) for every legal action of a position, valued for the side to move.
-    template <class Visit>
-    void values(const Position& p, Visit&& visit) const {
-        for_each_move(p, legal_moves(p), [&](Move move) {
-            const Position next = after(p, move);
-            if (p.strong_to_move()) {
-                visit(action_of(move), least_best_move(next, best_));
-            } else {
-                visit(action_of(move), index_.covers(next) ? -best_[index_.of(next)] : 0.0f);
-            }
-        });
-    }
-
 private:
     struct Start {
         std::uint32_t number;
@@ -153,19 +184,6 @@ private:
         std::atomic_ref(best_[start.number]).store(greatest, std::memory_order_relaxed);
     }
 
-    float least_best_move(Position next, const std::vector<float>& best) const {
-        Squares replies = legal_moves(next).targets[0];
-        if (!replies) return in_check(next) ? 1.0f : 0.0f;
-        if (replies & next.pieces()) return 0.0f;
-        float least = 1.0f;
-        next.to_move ^= 1;
-        for (; replies; replies &= replies - 1) {
-            next.weak_king = static_cast<std::uint8_t>(lowest_bit(replies));
-            least = std::min(least, best[index_.of(next)]);
-        }
-        return discount_ * least;
-    }
-
     bool plays_optimally(std::size_t i, const Position& p, int plies, const DistanceTable& table) const {
         const Moves moves = legal_moves(p);
         for (std::uint32_t pair = starts_[i].first; pair < starts_[i + 1].first; ++pair) {
@@ -176,13 +194,10 @@ private:
         return true;
     }
 
-    EndgameIndex index_;
-    float discount_;
     std::size_t pairs_ = 0;
     std::uint32_t rounds_ = 0;
     std::vector<Start> starts_;  // every legal position with a move; one more at the end
-    std::vector<float> q_;       // [pair of position and move]
-    std::vector<float> best_;    // [number]: the greatest of a position's q_
+    std::vector<float> q_;       // [pair of position and move]; `best_` has the greatest of each position
 };
 
 }  // namespace rookery::endgames

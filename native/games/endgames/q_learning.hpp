@@ -15,17 +15,17 @@
 
 namespace rookery::endgames {
 
+using endgames::bit;
 using endgames::Ending;
 using endgames::Moves;
 using endgames::Position;
 using endgames::Squares;
-using endgames::bit;
 
 // What an engine says about a position.
 struct Answer {
     Action best = -1;
     bool mate = false;  // is `score` a number of moves until the lone king is mated?
-    int score = 0;      // else hundredths of a pawn, positive for the side with the pieces
+    int score = 0;  // else hundredths of a pawn, positive for the side with the pieces
 };
 
 class Engine {
@@ -77,8 +77,8 @@ private:
 // The squares that the lone king could walk to if nothing else moved, its own included: a flood fill over squares that
 // are neither attacked nor occupied.
 inline int king_area(const Position& p) {
-    const Squares closed = endgames::kKingMoves[p.strong_king] | attacks(p, 0) | attacks(p, 1) | bit(p.strong_king) |
-                           p.pieces();
+    const Squares closed =
+        endgames::kKingMoves[p.strong_king] | attacks(p, 0) | attacks(p, 1) | bit(p.strong_king) | p.pieces();
     const Squares not_a = 0xfefefefefefefefeULL, not_h = 0x7f7f7f7f7f7f7f7fULL;
     Squares area = bit(p.weak_king), before = 0;
     while (area != before) {
@@ -112,11 +112,12 @@ inline double stockfish_reward(const Answer& answer) {
 
 struct Settings {
     double alpha, gamma, epsilon;
-    double decay;        // epsilon is divided by decay to the power of the wins so far
-    double win, draw;    // for the side with the pieces
+    double decay;  // epsilon is divided by decay to the power of the wins so far
+    double win, draw;  // for the side with the pieces
     bool engine_reward;  // equation 2.3, else 2.4
-    bool potential;      // shaping by a potential instead of the paper's relative rewards
+    bool potential;  // shaping by a potential instead of the paper's relative rewards
     double steps_per_square;  // of the potential
+    double explored;  // share of the matches, from the first, that explore
 };
 
 // Values of the moves of the positions met so far. A row has them in the order of `for_each_move`.
@@ -201,7 +202,8 @@ public:
 
     const QTable& table() const { return table_; }
 
-    void begin_match(const Position& start) {
+    void begin_match(const Position& start, bool explores) {
+        explores_ = explores;
         pending_ = false;
         if (!settings_.potential) previous_ = reward(start);
     }
@@ -212,7 +214,7 @@ public:
         const Moves legal = legal_moves(p);
         const QTable::Row& row = table_.make(p, [&](Move move) { return first_value(p, move); });
         int chosen;
-        if (rng.uniform() < settings_.epsilon / std::pow(settings_.decay, wins_)) {
+        if (rng.uniform() < settings_.epsilon / std::pow(settings_.decay, wins_) && explores_) {
             chosen = static_cast<int>(rng.below(static_cast<std::uint32_t>(legal.count)));
         } else {
             const auto values = table_.values(row);
@@ -318,6 +320,7 @@ private:
     bool strong_;
     Engine* engine_;
     QTable table_;
+    bool explores_ = true;
     int wins_ = 0;
     double previous_ = 0;  // the reward of the position after this side's last move
     bool pending_ = false;  // is there a move that has not been learned from?
@@ -327,7 +330,7 @@ private:
 
 struct Match {
     Ending ending = Ending::kNone;  // kNone: stopped from outside
-    int moves = 0;                  // of the side with the pieces
+    int moves = 0;  // of the side with the pieces
 };
 
 // One match: `choose(position, moves)` for every turn.
@@ -355,8 +358,9 @@ inline Run train(const endgames::State& start, const Settings& settings, bool st
     Learner strong(settings, true, &engine), weak(settings, false, &engine);
     Run run;
     for (int i = 0; i < matches && !control.stopped(); ++i) {
-        if (strong_learns) strong.begin_match(start.position());
-        if (weak_learns) weak.begin_match(start.position());
+        const bool explores = i < settings.explored * matches;
+        if (strong_learns) strong.begin_match(start.position(), explores);
+        if (weak_learns) weak.begin_match(start.position(), explores);
         const Match match = play_match(start, control, [&](const Position& p, int moves) {
             if (p.strong_to_move() ? strong_learns : weak_learns) {
                 return (p.strong_to_move() ? strong : weak).choose(p, moves, rng);

@@ -198,8 +198,7 @@ inline Moves legal_moves(const Position& p) {
     Moves moves;
     if (!p.strong_to_move()) {
         // A defended piece is attacked by its own side, so this also says which captures are possible.
-        const Squares attacked =
-            kKingMoves[p.strong_king] | attacks_through_king(p, 0) | attacks_through_king(p, 1);
+        const Squares attacked = kKingMoves[p.strong_king] | attacks_through_king(p, 0) | attacks_through_king(p, 1);
         moves.targets[0] = kKingMoves[p.weak_king] & ~attacked;
         moves.count = popcount(moves.targets[0]);
         return moves;

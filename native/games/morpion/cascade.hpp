@@ -20,7 +20,7 @@ namespace rookery::morpion {
 struct alignas(8) Placed {
     Line line;
     std::uint8_t position;  // of the new dot in the line
-    std::uint8_t x, y;      // of the new dot
+    std::uint8_t x, y;  // of the new dot
 };
 
 // Moves in the order of play.
@@ -273,7 +273,8 @@ private:
         for (const auto& [first, last] : rows_) {
             for (int i = first; i < last; ++i) legal_lines[i - first] = legal(trial_.dots[i], trial_.used[i]);
             for (int i = first; i < last; ++i) {
-                for (std::uint64_t lines = legal_lines[i - first]; lines; lines &= lines - 1) list(i, lowest_bit(lines));
+                for (std::uint64_t lines = legal_lines[i - first]; lines; lines &= lines - 1)
+                    list(i, lowest_bit(lines));
             }
         }
         int size = game.size;
@@ -326,9 +327,9 @@ private:
     Words on_board_{};  // first places of lines that stay on the board
     std::array<Row, kWords> cells_;
     Position start_, grid_, trial_;
-    Words lines_{}, known_{};                       // of the grid, and those of them outside the hole, by first places
+    Words lines_{}, known_{};  // of the grid, and those of them outside the hole, by first places
     std::array<std::uint16_t, kRow * kRow> owner_;  // the move of a dot, counted from 1
-    std::array<Line, kMaxMoves + 1> line_of_{};     // of these moves
+    std::array<Line, kMaxMoves + 1> line_of_{};  // of these moves
     int chunks_ = 0;
     std::array<std::array<std::uint64_t, kChunks>, kMaxMoves + 1> above_;  // what stands on a move, itself included
     struct Range {

@@ -61,9 +61,9 @@ private:
         int longest = 0;
     };
 
-    static constexpr std::int64_t kFirstTrials = 100'000;   // of each walker in the first round of halving
+    static constexpr std::int64_t kFirstTrials = 100'000;  // of each walker in the first round of halving
     static constexpr std::int64_t kBetweenExchanges = 2000;  // trials of each walker
-    static constexpr std::int64_t kBetweenLooks = 64;        // trials between two looks at the control
+    static constexpr std::int64_t kBetweenLooks = 64;  // trials between two looks at the control
     static constexpr std::uint32_t kMaxRadius = 3;
     static constexpr int kLosses = 64;  // a trial that is shorter by this much is never accepted
 
@@ -146,7 +146,8 @@ private:
 
     void take(Playout& best, const Grid& grid) {
         best.actions.clear();
-        for (const Placed& move : grid.played()) best.actions.push_back(start_.rules().action(move.line, move.position));
+        for (const Placed& move : grid.played())
+            best.actions.push_back(start_.rules().action(move.line, move.position));
         best.score = static_cast<double>(start_.moves().size()) + grid.size;
         on_best_(best);
     }

@@ -161,7 +161,8 @@ public:
     // The action under a symmetry of the cross, 0 .. 7: bit 0 mirrors columns, bit 1 rows, then bit 2 swaps them.
     bool centred() const { return (side_ - (3 * length_ - 5)) % 2 == 0; }
     Action transform(Action action, int symmetry) const {
-        if (!centred()) throw std::invalid_argument("only a board with the cross in its centre has the symmetries of it");
+        if (!centred())
+            throw std::invalid_argument("only a board with the cross in its centre has the symmetries of it");
         const Move given = move(action);
         const auto turned = [&](Cell cell) -> Cell {
             if (symmetry & 1) cell.x = side_ - 1 - cell.x;
@@ -325,7 +326,7 @@ public:
             // The line lacks the dot that it lacked before, unless this is the dot of the move.
             const int direction = direction_of(line), lacks = byte(line) & ~Rules::kBlocked;
             const Cell first = first_cell(line);
-            const int position = lacks               ? lowest_bit(std::uint64_t(lacks))
+            const int position = lacks            ? lowest_bit(std::uint64_t(lacks))
                                  : direction == 1 ? move.dot.y - first.y
                                                   : move.dot.x - first.x;
             mask[rules_->action(line, position)] = false;

@@ -31,25 +31,25 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr int kMoves = 224;   // of a game at most, a multiple of 32
-constexpr int kList = 64;     // known, and other, legal lines; what does not fit is forgotten, and counted
-constexpr int kLosses = 32;   // a trial that is shorter by this much is never accepted
+constexpr int kMoves = 224;  // of a game at most, a multiple of 32
+constexpr int kList = 64;  // known, and other, legal lines; what does not fit is forgotten, and counted
+constexpr int kLosses = 32;  // a trial that is shorter by this much is never accepted
 
 enum Hole { kBox, kStrip, kWedge, kMated, kHoles };  // what a trial takes out; kMated repairs with a partner's lines
 constexpr int kTried = 0, kAccepted = 1, kLonger = 2, kTallies = 3;  // trials of a kind, accepted and longer ones
 
 struct Settings {
-    u32 used;    // 15: a line uses 4 segments (5T); 31: 5 dots (5D)
-    u32 reach;   // lines of a row overlap if they start at most this far from each other: 3 or 4
+    u32 used;  // 15: a line uses 4 segments (5T); 31: 5 dots (5D)
+    u32 reach;  // lines of a row overlap if they start at most this far from each other: 3 or 4
     u32 weight;  // of a known line
     u32 radius;  // of a box at most
     u32 strips;  // trials of 256 that take out a strip
     u32 wedges;  // trials of 256 that take out a quarter or a half of the plane
-    u32 mated;   // trials of 256 with a partner, of walkers that have one
+    u32 mated;  // trials of 256 with a partner, of walkers that have one
 };
 
 struct Board {
-    u32 cross[128];   // dots of the start
+    u32 cross[128];  // dots of the start
     u32 border[128];  // used from the start, so that no line crosses from one diagonal of a word to the other
 };
 
@@ -185,9 +185,9 @@ struct CpuWarp {
 #define ROOKERY_ALL
 #endif
 
-#define LANES                                                                       \
-    ROOKERY_ALL for (int lane_number = 0; lane_number < W::kLanes; ++lane_number)   \
-        if (const int lane = W::lane(lane_number); true)
+#define LANES                                                      \
+    ROOKERY_ALL for (int lane_number = 0; lane_number < W::kLanes; \
+                     ++lane_number) if (const int lane = W::lane(lane_number); true)
 
 template <class W>
 struct Random {
@@ -211,8 +211,8 @@ struct Random {
 template <class W>
 struct Through {
     typename W::template Vec<int> row_x, row_y;  // row = row_x * x + row_y * y
-    typename W::template Vec<int> base, back;    // the first word of the direction; lane % 5
-    typename W::template Vec<int> step;          // along the direction in 32 * y + x
+    typename W::template Vec<int> base, back;  // the first word of the direction; lane % 5
+    typename W::template Vec<int> step;  // along the direction in 32 * y + x
 
     ROOKERY_WARP Through() {
         LANES {
@@ -233,7 +233,7 @@ struct Through {
 
 struct Legal {
     int known = 0, other = 0;  // lengths of the two lists
-    u32 lost = 0;              // lines that did not fit
+    u32 lost = 0;  // lines that did not fit
 };
 
 template <class W>
@@ -352,8 +352,10 @@ ROOKERY_WARP void keep_legal(Scratch& s, Legal& n, u32 move, u32 reach) {
     if ((n.known | n.other) > 15) {
         ROOKERY_ONCE for (int i = 0; i < 2; ++i) {
             const int kept = keep_legal<W>(s.lists + i * kList, i ? n.other : n.known, move, reach);
-            if (i) n.other = kept;
-            else n.known = kept;
+            if (i)
+                n.other = kept;
+            else
+                n.known = kept;
         }
         return;
     }
@@ -525,9 +527,9 @@ struct Walker {  // a grid, the best one it has been, and what it goes by
     const u16* partner;  // lines that mated trials take over
     int partner_length;
     u64 stream;
-    u32 counter;        // of random numbers, in 32s
+    u32 counter;  // of random numbers, in 32s
     const u32* accept;  // [kLosses]: a trial shorter by i is accepted if a random number is below accept[i]
-    u32 lost;           // legal lines that did not fit into the lists
+    u32 lost;  // legal lines that did not fit into the lists
 };
 
 template <class W>
@@ -566,7 +568,8 @@ ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings,
         }
         LANES {
             if (lane < kTallies && i >= 0) {
-                const bool counts = lane == kTried || (lane == kAccepted && accepted) || (lane == kLonger && made > length);
+                const bool counts =
+                    lane == kTried || (lane == kAccepted && accepted) || (lane == kLonger && made > length);
                 s.tallies[choice.hole * kTallies + lane] += counts;
             }
         }

@@ -98,8 +98,8 @@ static void bind_puzzles(nb::module_& m) {
             if (threads < 0) throw nb::value_error("the number of threads must not be negative; 0 means all cores");
             const PuzzleMaker maker(rules, {pieces, pool, king == true, king == false, max_solutions});
             ControlOrNone call(given);
-            const auto boards = interruptible(
-                call.control, [&] { return make_puzzles(maker, count, seed, threads, call.control); });
+            const auto boards =
+                interruptible(call.control, [&] { return make_puzzles(maker, count, seed, threads, call.control); });
             std::vector<std::uint8_t> bytes;
             bytes.reserve(count * rules.cells());
             for (const Board& board : boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
@@ -143,7 +143,9 @@ static void bind_learning(nb::module_& m) {
                 state.legal_actions(actions);
                 for (const Action action : actions) {
                     const int from = action / rules.cells(), to = action % rules.cells();
-                    const auto place = [&](int cell) { return popcount(state.occupied() & ((Bitboard(1) << cell) - 1)); };
+                    const auto place = [&](int cell) {
+                        return popcount(state.occupied() & ((Bitboard(1) << cell) - 1));
+                    };
                     board.push_back(static_cast<std::int64_t>(i));
                     mover.push_back(place(from));
                     taken.push_back(place(to));
@@ -162,14 +164,16 @@ static void bind_learning(nb::module_& m) {
         "and the board after it.");
     m.def(
         "lessons",
-        [](const solitaire_chess::Rules& rules, const Boards& puzzles, std::uint64_t seed, int threads, Control* given) {
+        [](const solitaire_chess::Rules& rules, const Boards& puzzles, std::uint64_t seed, int threads,
+           Control* given) {
             ControlOrNone call(given);
             std::vector<solitaire_chess::State> starts;
             for (std::size_t i = 0; i < puzzles.shape(0); ++i) starts.push_back(board_at(rules, puzzles, i));
             const Lessons lessons =
                 interruptible(call.control, [&] { return make_lessons(starts, seed, threads, call.control); });
             std::vector<std::uint8_t> bytes;
-            for (const Board& board : lessons.boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            for (const Board& board : lessons.boards)
+                bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
             return std::make_pair(to_numpy(std::move(bytes), {lessons.boards.size(), std::size_t(rules.cells())}),
                                   to_numpy(std::vector(lessons.good), {lessons.good.size()}));
         },
@@ -177,7 +181,8 @@ static void bind_learning(nb::module_& m) {
         "Positions from the puzzles' trees, `[n, cells]`: all that can be solved, and as many that cannot; and for each a "
         "number whose bit i says whether its i-th capture in the order of `captures` leaves it solvable.");
     nb::class_<CaptureRanker>(m, "CaptureRanker", "The learned ranking of captures.")
-        .def(nb::init<int, int, int, const std::vector<CaptureNet::Weights>&>(), "width"_a, "heads"_a, "layers"_a, "nets"_a)
+        .def(nb::init<int, int, int, const std::vector<CaptureNet::Weights>&>(), "width"_a, "heads"_a, "layers"_a,
+             "nets"_a)
         .def(
             "rank",
             [](const CaptureRanker& self, const H& state) {
@@ -190,7 +195,8 @@ static void bind_learning(nb::module_& m) {
         "play_with_backtracking",
         [](const solitaire_chess::Rules& rules, const Boards& puzzles, const CaptureRanker& ranker,
            const std::vector<double>& epsilons, int max_states, std::uint64_t seed, int threads) {
-            if (epsilons.size() != puzzles.shape(0)) throw nb::value_error("every puzzle needs a share of random orders");
+            if (epsilons.size() != puzzles.shape(0))
+                throw nb::value_error("every puzzle needs a share of random orders");
             std::vector<solitaire_chess::State> starts;
             for (std::size_t i = 0; i < puzzles.shape(0); ++i) starts.push_back(board_at(rules, puzzles, i));
             Experience all;
@@ -199,11 +205,13 @@ static void bind_learning(nb::module_& m) {
                 all = play_with_backtracking(starts, ranker, epsilons, max_states, seed, threads);
             }
             std::vector<std::uint8_t> bytes;
-            for (const Board& board : all.boards) bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
+            for (const Board& board : all.boards)
+                bytes.insert(bytes.end(), board.begin(), board.begin() + rules.cells());
             const std::size_t n = all.boards.size(), games = all.solved.size();
             return std::make_tuple(to_numpy(std::move(bytes), {n, std::size_t(rules.cells())}),
                                    to_numpy(std::move(all.good), {n}), to_numpy(std::move(all.tried), {n}),
-                                   to_numpy(std::move(all.solved), {games}), to_numpy(std::move(all.positions), {games}));
+                                   to_numpy(std::move(all.solved), {games}),
+                                   to_numpy(std::move(all.positions), {games}));
         },
         "rules"_a, "puzzles"_a, "ranker"_a, "epsilons"_a, "max_states"_a, "seed"_a, "threads"_a,
         "Play puzzles by the ranker's order, take captures back until each is solved or `max_states` positions were entered. "
@@ -215,8 +223,8 @@ static void bind_learning(nb::module_& m) {
 static void bind_search(nb::module_& m) {
     m.def(
         "search",
-        [](const H& handle, const std::string& order, const CaptureRanker* ranker, const std::string& method, bool prune,
-           bool look_ahead, std::int64_t max_states, std::int64_t max_tree, Control* given) {
+        [](const H& handle, const std::string& order, const CaptureRanker* ranker, const std::string& method,
+           bool prune, bool look_ahead, std::int64_t max_states, std::int64_t max_tree, Control* given) {
             const auto& state = handle.state;
             const SearchLimits limits{max_states, max_tree, prune};
             ControlOrNone call(given);
@@ -229,9 +237,8 @@ static void bind_search(nb::module_& m) {
                 if (order == "paper") return run(paper_order);
                 if (order == "centre") return run(centre_order);
                 if (!ranker) throw std::invalid_argument("the order must be paper, centre, or that of a ranker");
-                return run([&](const solitaire_chess::State& at) {
-                    return ranked_order(*ranker, at, look_ahead, looked_at);
-                });
+                return run(
+                    [&](const solitaire_chess::State& at) { return ranked_order(*ranker, at, look_ahead, looked_at); });
             });
             std::vector<std::pair<std::int64_t, Action>> tree;
             for (const auto& [parent, action] : result.tree) tree.emplace_back(parent, action);
@@ -249,7 +256,8 @@ static void bind_search(nb::module_& m) {
             }
             return rows;
         },
-        "ranker"_a, "state"_a, "look_ahead"_a = true, "The captures as the ranked searches try them, with their scores as log-odds.");
+        "ranker"_a, "state"_a, "look_ahead"_a = true,
+        "The captures as the ranked searches try them, with their scores as log-odds.");
     m.def("plainly_dead", [](const H& state) { return plainly_dead(state.state); }, "state"_a);
 }
 

@@ -24,15 +24,17 @@ public:
     // Takes the net's parameters by name, matrices row by row as [out, in].
     CaptureNet(int width, int heads, int layers, const Weights& weights) : width_(width), heads_(heads) {
         if (width < 1 || width > 256 || heads < 1 || heads > kMaxHeads || width % heads || layers < 1 || layers > 16) {
-            throw std::invalid_argument("the net must be 1 to 256 wide, with 1 to 16 layers and 1 to 16 heads that "
-                                        "divide its width");
+            throw std::invalid_argument(
+                "the net must be 1 to 256 wide, with 1 to 16 layers and 1 to 16 heads that "
+                "divide its width");
         }
         node_ = table(weights, "node.weight", kNodes, width);
         for (int i = 0; i < layers; ++i) {
             const std::string at = "blocks." + std::to_string(i) + ".";
             blocks_.push_back({norm(weights, at + "norm1", width), linear(weights, at + "value", width, width),
-                               linear(weights, at + "out", width, width), table(weights, at + "edge.weight", kEdges, heads),
-                               norm(weights, at + "norm2", width), linear(weights, at + "up", width, 2 * width),
+                               linear(weights, at + "out", width, width),
+                               table(weights, at + "edge.weight", kEdges, heads), norm(weights, at + "norm2", width),
+                               linear(weights, at + "up", width, 2 * width),
                                linear(weights, at + "down", 2 * width, width)});
         }
         norm_ = norm(weights, "norm", width);

@@ -72,7 +72,11 @@ inline ScoredMoves ranked_order(const CaptureRanker& ranker, const State& state,
         State next = state;
         next.apply(move.action);
         float after = next.pieces() == 1 ? kCertain : -kCertain;
-        for (const ScoredMove& reply : ranker.rank(next)) after = std::max(after, reply.score);
+        for (const ScoredMove& reply : ranker.rank(next)) {
+            // Any capture between the last two pieces solves the puzzle. The nets are not sure of it: they learn from
+            // positions with more pieces.
+            after = std::max(after, next.pieces() == 2 ? kCertain : reply.score);
+        }
         move.score = (here[move.action] + after) / 2;
     }
     best_in_front(moves);
@@ -197,9 +201,14 @@ private:
     std::unordered_set<Board, BoardHash> dead_;
 };
 
-// What each capture already made adds to the belief in a position, as log-odds: without it the search would turn back to
-// the start at every doubt. Chosen on generated puzzles.
-inline constexpr float kDepthBonus = 0.6f;
+// Log-odds from which a position counts as good: beliefs above it are equal, so that the search stays on a line that is
+// believed in and does not hop between several such lines.
+inline constexpr float kGood = 2.0f;
+
+// What each capture already made adds to the belief in a position, as log-odds: of several good positions the deepest
+// comes first, and a doubt does not throw the search back to the start. docs/studies/solitaire_chess.md says how both were
+// chosen.
+inline constexpr float kDepthBonus = 0.3f;
 
 // So many positions after the first are entered by belief alone; from then on every second one is the best among those
 // with equally many pieces, each number in its turn. A belief that is wrong near the start would otherwise be found out
@@ -207,7 +216,8 @@ inline constexpr float kDepthBonus = 0.6f;
 inline constexpr std::int64_t kPatience = 100;
 
 // Best first: of all positions seen but not yet entered, enter the one that is believed in most, by the score of the
-// capture that leads to it and by how many were made. No position is entered twice.
+// capture that leads to it and by how many were made; of equal ones the deepest, then the one of greatest score. No
+// position is entered twice.
 template <class Order>
 SearchResult best_first(const State& root, const Order& order, SearchLimits limits, Control& control) {
     struct Seen {
@@ -219,10 +229,12 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
     struct Waiting {
         float belief;
         int pieces;
+        float score;
         std::int64_t seen;
         bool operator<(const Waiting& other) const {
             if (belief != other.belief) return belief < other.belief;
             if (pieces != other.pieces) return pieces > other.pieces;
+            if (score != other.score) return score < other.score;
             return seen > other.seen;
         }
     };
@@ -253,7 +265,7 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
         waiting.push(position);
         by_pieces[position.pieces].push(position);
     };
-    wait({0, root.pieces(), 0});
+    wait({0, root.pieces(), 0, 0});
     for (std::optional<Waiting> entering; (entering = next());) {
         if (control.stopped()) throw std::runtime_error("stopped before the answer was known");
         if (result.states == limits.max_states) {
@@ -280,8 +292,9 @@ SearchResult best_first(const State& root, const Order& order, SearchLimits limi
             after.apply(move.action);
             if (limits.prune && plainly_dead(after)) continue;
             if (!known.insert(after.board()).second) continue;
-            const float belief = move.score + kDepthBonus * static_cast<float>(root.pieces() - best.pieces + 1);
-            wait({belief, best.pieces - 1, static_cast<std::int64_t>(seen.size())});
+            const int captures = root.pieces() - best.pieces + 1;
+            const float belief = std::min(move.score, kGood) + kDepthBonus * static_cast<float>(captures);
+            wait({belief, best.pieces - 1, move.score, static_cast<std::int64_t>(seen.size())});
             seen.push_back({after, best.seen, move.action, -1});
         }
     }

@@ -14,8 +14,17 @@ inline constexpr int kNodes = kKinds * 3;
 
 // How another piece stands as seen from a piece.
 enum Relation {
-    kNoLine, kBeside, kDiagonallyAbove, kDiagonallyBelow, kKnightsMove,
-    kStraight, kStraightBlocked, kStraightBlockedTwice, kOblique, kObliqueBlocked, kObliqueBlockedTwice
+    kNoLine,
+    kBeside,
+    kDiagonallyAbove,
+    kDiagonallyBelow,
+    kKnightsMove,
+    kStraight,
+    kStraightBlocked,
+    kStraightBlockedTwice,
+    kOblique,
+    kObliqueBlocked,
+    kObliqueBlockedTwice
 };
 inline constexpr int kRelations = 11;
 
@@ -44,7 +53,8 @@ struct PieceGraph {
         }
         edges.resize(pieces * pieces);
         for (int i = 0; i < pieces; ++i) {
-            for (int j = 0; j < pieces; ++j) edges[i * pieces + j] = i == j ? kSelfEdge : edge(state, cells[i], cells[j]);
+            for (int j = 0; j < pieces; ++j)
+                edges[i * pieces + j] = i == j ? kSelfEdge : edge(state, cells[i], cells[j]);
         }
     }
 
@@ -61,8 +71,10 @@ private:
         const int rows = std::abs(down), files = std::abs(right), distance = std::max(rows, files);
         const bool straight = rows == 0 || files == 0, oblique = rows == files;
         int relation = kNoLine;
-        if (rows + files == 3 && !straight) relation = kKnightsMove;
-        else if (distance == 1) relation = straight ? kBeside : down < 0 ? kDiagonallyAbove : kDiagonallyBelow;
+        if (rows + files == 3 && !straight)
+            relation = kKnightsMove;
+        else if (distance == 1)
+            relation = straight ? kBeside : down < 0 ? kDiagonallyAbove : kDiagonallyBelow;
         else if (straight || oblique) {
             const int step = (to - from) / distance;
             int blockers = 0;
@@ -74,7 +86,9 @@ private:
     }
 
     static int seen_from_there(int relation) {
-        return relation == kDiagonallyAbove ? kDiagonallyBelow : relation == kDiagonallyBelow ? kDiagonallyAbove : relation;
+        return relation == kDiagonallyAbove   ? kDiagonallyBelow
+               : relation == kDiagonallyBelow ? kDiagonallyAbove
+                                              : relation;
     }
 
     static bool could_capture(const State& state, int relation, int from, int to) {
@@ -85,12 +99,18 @@ private:
         const bool straight = relation == kBeside || (relation >= kStraight && relation < kOblique);
         const bool oblique = relation == kDiagonallyAbove || relation == kDiagonallyBelow || relation >= kOblique;
         switch (kind_of(piece)) {
-            case kKing: return relation >= kBeside && relation <= kDiagonallyBelow;
-            case kQueen: return straight || oblique;
-            case kRook: return straight;
-            case kBishop: return oblique;
-            case kKnight: return relation == kKnightsMove;
-            default: return relation == kDiagonallyAbove;
+            case kKing:
+                return relation >= kBeside && relation <= kDiagonallyBelow;
+            case kQueen:
+                return straight || oblique;
+            case kRook:
+                return straight;
+            case kBishop:
+                return oblique;
+            case kKnight:
+                return relation == kKnightsMove;
+            default:
+                return relation == kDiagonallyAbove;
         }
     }
 };

@@ -17,7 +17,7 @@ namespace rookery::solitaire_chess {
 struct Outcome {
     static constexpr int kNoFinal = 0, kManyFinals = -1;
 
-    int final = kNoFinal;         // 1 + kind * cells + cell if there is just one
+    int final = kNoFinal;  // 1 + kind * cells + cell if there is just one
     std::uint32_t solutions = 0;  // sequences of captures; of no meaning if there are many finals
 };
 
@@ -30,7 +30,8 @@ public:
             const int cell = lowest_bit(state.occupied());
             outcome = {1 + kind_of(state.board()[cell]) * state.rules().cells() + cell, 1};
         }
-        for (Bitboard movers = state.occupied(); movers && outcome.final != Outcome::kManyFinals; movers &= movers - 1) {
+        for (Bitboard movers = state.occupied(); movers && outcome.final != Outcome::kManyFinals;
+             movers &= movers - 1) {
             const int from = lowest_bit(movers);
             for (Bitboard to = state.targets(from); to && outcome.final != Outcome::kManyFinals; to &= to - 1) {
                 State next = state;
@@ -75,7 +76,8 @@ inline std::optional<State> random_board(const Rules& rules, std::vector<int> po
         if (kind < 0 || kind >= kKinds) throw std::invalid_argument("kinds of pieces are 0 to 5");
     }
     if (least < 1 || least > most || most > rules.cells() || most > static_cast<int>(pool.size())) {
-        throw std::invalid_argument("a board has at least one piece, and no more than there are cells or pieces to draw");
+        throw std::invalid_argument(
+            "a board has at least one piece, and no more than there are cells or pieces to draw");
     }
     Control control;
     for (; draws > 0; --draws) {
@@ -104,8 +106,9 @@ public:
             if (kind < 0 || kind >= kKinds) throw std::invalid_argument("kinds of pieces are 0 to 5");
         }
         if (wish_.pieces < 2 || wish_.pieces > usable || wish_.pieces >= rules.cells()) {
-            throw std::invalid_argument("a puzzle has at least 2 pieces, and no more than there are to draw from or "
-                                        "than leave a cell free");
+            throw std::invalid_argument(
+                "a puzzle has at least 2 pieces, and no more than there are to draw from or "
+                "than leave a cell free");
         }
         if (kings > 1 || (wish_.with_king && (wish_.without_king || kings == 0))) {
             throw std::invalid_argument("a puzzle has one king at most, and must have one to draw");
@@ -153,7 +156,8 @@ private:
             for (int cell = 0; cell < cells; ++cell) occupied |= Bitboard(kinds[cell] != kNoPiece) << cell;
             std::vector<std::pair<int, int>> ways;  // from, to
             for (int to = 0; to < cells; ++to) {
-                if (kinds[to] == kNoPiece || (rules_.max_captures() > 0 && moved[to] == rules_.max_captures())) continue;
+                if (kinds[to] == kNoPiece || (rules_.max_captures() > 0 && moved[to] == rules_.max_captures()))
+                    continue;
                 for (int from = 0; from < cells; ++from) {
                     const Bitboard origin = Bitboard(1) << from;
                     if (occupied & origin) continue;

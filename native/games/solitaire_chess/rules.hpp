@@ -66,12 +66,18 @@ public:
     // The occupied cells that a piece on `cell` attacks: sliding pieces see the first piece in their way only.
     Bitboard attacks(int kind, int cell, Bitboard occupied) const {
         switch (kind) {
-            case kKing: return king_[cell] & occupied;
-            case kQueen: return first_on(straight_[cell], occupied) | first_on(diagonal_[cell], occupied);
-            case kRook: return first_on(straight_[cell], occupied);
-            case kBishop: return first_on(diagonal_[cell], occupied);
-            case kKnight: return knight_[cell] & occupied;
-            default: return pawn_[cell] & occupied;
+            case kKing:
+                return king_[cell] & occupied;
+            case kQueen:
+                return first_on(straight_[cell], occupied) | first_on(diagonal_[cell], occupied);
+            case kRook:
+                return first_on(straight_[cell], occupied);
+            case kBishop:
+                return first_on(diagonal_[cell], occupied);
+            case kKnight:
+                return knight_[cell] & occupied;
+            default:
+                return pawn_[cell] & occupied;
         }
     }
 
@@ -79,12 +85,18 @@ public:
     Bitboard leaps(int kind, int cell) const {
         const Bitboard straight = all_of(straight_[cell]), diagonal = all_of(diagonal_[cell]);
         switch (kind) {
-            case kKing: return king_[cell];
-            case kQueen: return straight | diagonal;
-            case kRook: return straight;
-            case kBishop: return diagonal;
-            case kKnight: return knight_[cell];
-            default: return pawn_[cell];
+            case kKing:
+                return king_[cell];
+            case kQueen:
+                return straight | diagonal;
+            case kRook:
+                return straight;
+            case kBishop:
+                return diagonal;
+            case kKnight:
+                return knight_[cell];
+            default:
+                return pawn_[cell];
         }
     }
 
@@ -100,8 +112,9 @@ public:
             }
             const int limit = kinds[cell] == kNoPiece ? 0 : max_captures_;
             if (captures[cell] < 0 || captures[cell] > limit) {
-                throw std::invalid_argument("a piece has made 0 to max_captures captures, an empty cell and a piece "
-                                            "without that limit 0");
+                throw std::invalid_argument(
+                    "a piece has made 0 to max_captures captures, an empty cell and a piece "
+                    "without that limit 0");
             }
             if (kinds[cell] == kNoPiece) continue;
             board[cell] = make_piece(kinds[cell], captures[cell]);

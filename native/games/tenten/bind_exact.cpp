@@ -45,8 +45,8 @@ static void bind_tables(nb::module_& m) {
     using Tables = std::vector<Values<const T>>;
     m.def(
         "sweep",
-        [](const tenten::Rules& rules, Values<T> values, double constant, double moves, const std::vector<double>& lines,
-           double discount, double scale, int threads, Control* given) {
+        [](const tenten::Rules& rules, Values<T> values, double constant, double moves,
+           const std::vector<double>& lines, double discount, double scale, int threads, Control* given) {
             check_size(rules, values);
             const auto rewards = make_rewards(constant, moves, 0, lines);
             ControlOrNone call(given);
@@ -113,7 +113,8 @@ static void bind_evaluation(nb::module_& m) {
             return std::make_pair(change.lowest, change.highest);
         },
         "rules"_a, "successors"_a.noconvert(), "values"_a.noconvert(), "constant"_a, "cells"_a, "lines"_a, "scale"_a,
-        "threads"_a, "control"_a = nb::none(), "A sweep as `sweep`, with the policy's placements in place of the best.");
+        "threads"_a, "control"_a = nb::none(),
+        "A sweep as `sweep`, with the policy's placements in place of the best.");
     m.def(
         "endless",
         [](const tenten::Rules& rules, Successors successors, int threads, Control* given) {

@@ -53,12 +53,12 @@ static auto placements_to_python(const std::vector<Placement>& all) {
     }
     const std::size_t n = all.size();
     return std::make_tuple(to_numpy(std::move(cells), {n}), to_numpy(std::move(lines), {n}),
-                          to_numpy(std::move(boards), {n, 2}), to_numpy(std::move(values), {n}));
+                           to_numpy(std::move(boards), {n, 2}), to_numpy(std::move(values), {n}));
 }
 
 template <class E>
 static auto play_to_python(const E& evaluation, const PlayStyle& style, std::int64_t games, std::uint64_t seed,
-                                std::int64_t max_rounds, int threads, Control* given) {
+                           std::int64_t max_rounds, int threads, Control* given) {
     if (games < 1 || max_rounds < 1) throw nb::value_error("games and rounds must be at least 1");
     ControlOrNone call(given);
     const auto records = interruptible(
@@ -75,18 +75,19 @@ static auto play_to_python(const E& evaluation, const PlayStyle& style, std::int
     }
     const std::size_t n = records.size();
     return std::make_tuple(to_numpy(std::move(rounds), {n}), to_numpy(std::move(hands), {n}),
-                          to_numpy(std::move(scores), {n}), to_numpy(std::move(ended), {n}),
-                          to_numpy(std::move(fatal), {n}));
+                           to_numpy(std::move(scores), {n}), to_numpy(std::move(ended), {n}),
+                           to_numpy(std::move(fatal), {n}));
 }
 
 static void bind_paper(nb::module_& m) {
     nb::class_<PaperFeatures>(m, "PaperFeatures", "The 21 features of the paper's LSPI.")
-        .def("__init__",
-             [](PaperFeatures* self, const Rules& rules, int reward) {
-                 if (reward < 1 || reward > 3) throw nb::value_error("the reward is 1, 2 or 3");
-                 new (self) PaperFeatures(rules, static_cast<Reward>(reward));
-             },
-             "rules"_a, "reward"_a, nb::keep_alive<1, 2>())
+        .def(
+            "__init__",
+            [](PaperFeatures* self, const Rules& rules, int reward) {
+                if (reward < 1 || reward > 3) throw nb::value_error("the reward is 1, 2 or 3");
+                new (self) PaperFeatures(rules, static_cast<Reward>(reward));
+            },
+            "rules"_a, "reward"_a, nb::keep_alive<1, 2>())
         .def(
             "of_placement",
             [](const PaperFeatures& self, Halves before, int piece, int cell) {
@@ -109,8 +110,8 @@ static void bind_paper(nb::module_& m) {
             [](const PaperFeatures& self, Vector<double> weights, Halves board, int piece) {
                 check_weights(weights, kPaperFeatures);
                 check_piece(self.rules(), piece);
-                return placements_to_python(ranked_placements(PaperValue{&self, weights.data()},
-                                                              to_board(self.rules(), board.first, board.second), piece));
+                return placements_to_python(ranked_placements(
+                    PaperValue{&self, weights.data()}, to_board(self.rules(), board.first, board.second), piece));
             },
             "weights"_a, "board"_a, "piece"_a)
         .def(
@@ -141,7 +142,7 @@ static void bind_paper(nb::module_& m) {
                 }
                 const std::size_t n = rounds.size();
                 return std::make_tuple(to_numpy(std::move(sum.a), {kPaperFeatures, kPaperFeatures}),
-                                      to_numpy(std::move(sum.b), {kPaperFeatures}), to_numpy(std::move(rounds), {n}));
+                                       to_numpy(std::move(sum.b), {kPaperFeatures}), to_numpy(std::move(rounds), {n}));
             },
             "weights"_a, "discount"_a, "penalty"_a, "games"_a, "seed"_a, "first"_a, "max_rounds"_a, "threads"_a = 0,
             "control"_a = nb::none());
@@ -166,8 +167,8 @@ static void bind_hand_features(nb::module_& m) {
             [](const HandFeatures& self, Vector<float> weights, Halves board, int piece) {
                 check_weights(weights, kHandFeatures);
                 check_piece(self.rules(), piece);
-                return placements_to_python(ranked_placements(LinearValue{&self, weights.data()},
-                                                              to_board(self.rules(), board.first, board.second), piece));
+                return placements_to_python(ranked_placements(
+                    LinearValue{&self, weights.data()}, to_board(self.rules(), board.first, board.second), piece));
             },
             "weights"_a, "board"_a, "piece"_a)
         .def(
@@ -175,7 +176,8 @@ static void bind_hand_features(nb::module_& m) {
             [](const HandFeatures& self, Vector<float> weights, std::int64_t games, std::uint64_t seed,
                std::int64_t max_rounds, int threads, Control* control) {
                 check_weights(weights, kHandFeatures);
-                return play_to_python(LinearValue{&self, weights.data()}, {}, games, seed, max_rounds, threads, control);
+                return play_to_python(LinearValue{&self, weights.data()}, {}, games, seed, max_rounds, threads,
+                                      control);
             },
             "weights"_a, "games"_a, "seed"_a, "max_rounds"_a, "threads"_a = 0, "control"_a = nb::none())
         .def(
@@ -205,7 +207,8 @@ static void bind_hand_features(nb::module_& m) {
 static void bind_tuples(nb::module_& m) {
     using Weights = Vector<float>;
     nb::class_<TupleFeatures>(m, "TupleFeatures", "Windows of cells and the mobility of the largest pieces.")
-        .def(nb::init<const Rules&, const std::vector<NTuples::Shape>&>(), "rules"_a, "shapes"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<const Rules&, const std::vector<NTuples::Shape>&>(), "rules"_a, "shapes"_a,
+             nb::keep_alive<1, 2>())
         .def_prop_ro("features", &TupleFeatures::features)
         .def_prop_ro("weights", &TupleFeatures::weights)
         .def(
@@ -221,51 +224,67 @@ static void bind_tuples(nb::module_& m) {
             "weights"_a, "boards"_a)
         .def(
             "placements",
-            [](const TupleFeatures& self, Weights weights, double discount, Halves board, int piece, int width) {
+            [](const TupleFeatures& self, Weights weights, double discount, Halves board, int piece, int width,
+               double safe) {
                 check_weights(weights, self.weights());
                 check_piece(self.rules(), piece);
                 return placements_to_python(look_ahead(TupleValue{&self, weights.data(), discount},
                                                        to_board(self.rules(), board.first, board.second), piece, width,
-                                                       INFINITY));
+                                                       INFINITY, safe));
             },
-            "weights"_a, "discount"_a, "board"_a, "piece"_a, "width"_a)
+            "weights"_a, "discount"_a, "board"_a, "piece"_a, "width"_a, "safe"_a = 0.0)
         .def(
             "plan",
-            [](const TupleFeatures& self, Weights weights, Halves board, const std::vector<int>& hand, int beam) {
+            [](const TupleFeatures& self, Weights weights, Halves board, const std::vector<int>& hand, int beam,
+               const std::vector<std::vector<int>>& hands) {
                 check_weights(weights, self.weights());
-                std::vector<std::int8_t> pieces;
-                for (const int piece : hand) {
-                    if (piece != -1) check_piece(self.rules(), piece);
-                    pieces.push_back(static_cast<std::int8_t>(piece));
-                }
-                if (pieces.size() > kMaxHand) throw nb::value_error("a hand holds 1 to 3 pieces");
-                const auto plan = plan_hand(TupleValue{&self, weights.data(), 1.0},
-                                            to_board(self.rules(), board.first, board.second), pieces, beam);
+                const auto read = [&](const std::vector<int>& pieces) {
+                    if (pieces.size() > kMaxHand) throw nb::value_error("a hand holds 1 to 3 pieces");
+                    std::array<std::int8_t, kMaxHand> slots;
+                    slots.fill(-1);
+                    for (std::size_t slot = 0; slot < pieces.size(); ++slot) {
+                        if (pieces[slot] != -1) check_piece(self.rules(), pieces[slot]);
+                        slots[slot] = static_cast<std::int8_t>(pieces[slot]);
+                    }
+                    return slots;
+                };
+                const auto pieces = read(hand);
+                std::vector<std::array<std::int8_t, kMaxHand>> to_come;
+                for (const auto& other : hands) to_come.push_back(read(other));
+                const TupleValue value{&self, weights.data(), 1.0};
+                const auto plans = plan_hands(value, to_board(self.rules(), board.first, board.second),
+                                              std::span(pieces.data(), hand.size()), beam, hands.empty() ? 1 : kPlans);
+                const auto& plan = plans[hands.empty() ? 0 : safest(value, plans, to_come, beam)];
                 std::vector<std::pair<int, int>> moves;
                 for (const auto& move : plan.moves) moves.emplace_back(move.slot, move.cell);
                 return std::make_pair(moves, plan.value);
             },
-            "weights"_a, "board"_a, "hand"_a, "beam"_a, "Moves (slot, cell) of the best plan found, and its value.")
+            "weights"_a, "board"_a, "hand"_a, "beam"_a, "hands"_a = std::vector<std::vector<int>>(),
+            "Moves (slot, cell) of the best plan found, and its value. With hands to come, it is the one of the six best "
+            "plans after which they are survived best.")
         .def(
             "play",
             [](const TupleFeatures& self, Weights weights, double discount, std::int64_t games, std::uint64_t seed,
-               std::int64_t max_rounds, int width, float margin, int narrow, int wide, float comfort, int threads,
-               Control* control) {
+               std::int64_t max_rounds, int width, float margin, int narrow, int wide, float comfort, double safe,
+               float worry, int hands, int threads, Control* control) {
                 check_weights(weights, self.weights());
-                return play_to_python(TupleValue{&self, weights.data(), discount}, {width, margin, narrow, wide, comfort}, games,
-                                      seed, max_rounds, threads, control);
+                return play_to_python(TupleValue{&self, weights.data(), discount},
+                                      {width, margin, narrow, wide, comfort, safe, worry, hands}, games, seed,
+                                      max_rounds, threads, control);
             },
-            "weights"_a, "discount"_a, "games"_a, "seed"_a, "max_rounds"_a, "width"_a = 0, "margin"_a = 1.5f, "narrow"_a = 8, "wide"_a = 200,
-            "comfort"_a = 0.0f, "threads"_a = 0, "control"_a = nb::none());
+            "weights"_a, "discount"_a, "games"_a, "seed"_a, "max_rounds"_a, "width"_a = 0, "margin"_a = 1.5f,
+            "narrow"_a = 8, "wide"_a = 200, "comfort"_a = 0.0f, "safe"_a = 0.0, "worry"_a = -1e9f, "hands"_a = 48,
+            "threads"_a = 0, "control"_a = nb::none());
 
     nb::class_<TdLearner>(m, "TdLearner", "Learns the weights of TupleFeatures by playing.")
-        .def("__init__",
-             [](TdLearner* self, const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
-                double first_value, double discount, bool every_piece, double restart) {
-                 new (self) TdLearner(rules, shapes, lanes, games, first_value, discount, every_piece, restart);
-             },
-             "rules"_a, "shapes"_a, "lanes"_a, "games"_a, "first_value"_a, "discount"_a, "every_piece"_a,
-             "restart"_a = 0.0, nb::keep_alive<1, 2>())
+        .def(
+            "__init__",
+            [](TdLearner* self, const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
+               double first_value, double discount, bool every_piece, double restart) {
+                new (self) TdLearner(rules, shapes, lanes, games, first_value, discount, every_piece, restart);
+            },
+            "rules"_a, "shapes"_a, "lanes"_a, "games"_a, "first_value"_a, "discount"_a, "every_piece"_a,
+            "restart"_a = 0.0, nb::keep_alive<1, 2>())
         .def_ro("rounds", &TdLearner::rounds)
         .def_ro("deaths", &TdLearner::deaths)
         .def(
@@ -278,21 +297,23 @@ static void bind_tuples(nb::module_& m) {
                 interruptible(call.control, [&] { self.train(steps, step, seed, batch, threads, call.control); });
             },
             "steps"_a, "step"_a, "seed"_a, "batch"_a, "threads"_a = 0, "control"_a = nb::none())
-        .def("state",
-             [](TdLearner& self) {
-                 const CoherentWeights& w = self.weights();
-                 std::vector<std::uint64_t> boards;
-                 for (const auto& lane : self.lanes()) {
-                     for (const Board board : lane.boards) {
-                         boards.push_back(static_cast<std::uint64_t>(board));
-                         boards.push_back(static_cast<std::uint64_t>(board >> 64));
-                     }
-                 }
-                 const std::size_t n = w.value.size(), games = boards.size() / 2;
-                 return std::make_tuple(to_numpy(std::vector(w.value), {n}), to_numpy(std::vector(w.error), {n}),
-                                       to_numpy(std::vector(w.magnitude), {n}), to_numpy(std::move(boards), {games, 2}));
-             },
-             "Weights, sums of errors, sums of their magnitudes, boards of the games: all that training goes on from.")
+        .def(
+            "state",
+            [](TdLearner& self) {
+                const CoherentWeights& w = self.weights();
+                std::vector<std::uint64_t> boards;
+                for (const auto& lane : self.lanes()) {
+                    for (const Board board : lane.boards) {
+                        boards.push_back(static_cast<std::uint64_t>(board));
+                        boards.push_back(static_cast<std::uint64_t>(board >> 64));
+                    }
+                }
+                const std::size_t n = w.value.size(), games = boards.size() / 2;
+                return std::make_tuple(to_numpy(std::vector(w.value), {n}), to_numpy(std::vector(w.error), {n}),
+                                       to_numpy(std::vector(w.magnitude), {n}),
+                                       to_numpy(std::move(boards), {games, 2}));
+            },
+            "Weights, sums of errors, sums of their magnitudes, boards of the games: all that training goes on from.")
         .def(
             "restore",
             [](TdLearner& self, Weights values, Weights errors, Weights magnitudes, Boards boards, std::int64_t rounds,

@@ -149,8 +149,8 @@ public:
             static_cast<double>(largest_blank),                                          // 17
             static_cast<double>(largest_full),                                           // 18
             reward(after, lines),                                                        // 19
-            survival,                                                                    // 20 chance the next piece fits
-            1.0,                                                                         // 21
+            survival,  // 20 chance the next piece fits
+            1.0,  // 21
         };
     }
 
@@ -233,23 +233,23 @@ public:
             for (int r = row; r < std::min(rules_->rows(), row + 3); ++r) rest &= ~(line << (r * columns));
         }
         return {
-            static_cast<float>(popcount(board)),                              // filled cells
-            static_cast<float>(pairs - free_pairs - filled_pairs),            // edges between filled and free
-            static_cast<float>(popcount(free & ~any)),                        // free cells without a free neighbour
-            static_cast<float>(popcount(any & ~two)),                         // ... with exactly one
-            static_cast<float>(popcount(board & ~filled_any)),                // filled cells without a filled neighbour
-            static_cast<float>(popcount(odd & ~at_least_two)),                // inner corners: one of 2x2 free
-            static_cast<float>(popcount(odd & at_least_two)),                 // outer corners: three of 2x2 free
-            static_cast<float>(popcount(diagonal)),                           // two of 2x2 free, touching at a corner
-            logs(squares),                                                    // places of 3x3, log2(1 + n)
-            logs(g.runs_across(free, 5)) + logs(g.runs_down(free, 5)),        // places of 1x5 and 5x1
+            static_cast<float>(popcount(board)),  // filled cells
+            static_cast<float>(pairs - free_pairs - filled_pairs),  // edges between filled and free
+            static_cast<float>(popcount(free & ~any)),  // free cells without a free neighbour
+            static_cast<float>(popcount(any & ~two)),  // ... with exactly one
+            static_cast<float>(popcount(board & ~filled_any)),  // filled cells without a filled neighbour
+            static_cast<float>(popcount(odd & ~at_least_two)),  // inner corners: one of 2x2 free
+            static_cast<float>(popcount(odd & at_least_two)),  // outer corners: three of 2x2 free
+            static_cast<float>(popcount(diagonal)),  // two of 2x2 free, touching at a corner
+            logs(squares),  // places of 3x3, log2(1 + n)
+            logs(g.runs_across(free, 5)) + logs(g.runs_down(free, 5)),  // places of 1x5 and 5x1
             logs(three_across & three_down) + logs(three_across & other_down) + logs(other_across & three_down) +
-                logs(other_across & other_down),                              // places of the large corners
-            logs(a & b & c & d),                                              // places of 2x2
-            static_cast<float>(death_(board)),                                // chance that the next piece does not fit
-            static_cast<float>(fill_squares) / static_cast<float>(columns),   // squares of filled cells a line
-            static_cast<float>(apart),                                        // 3x3 squares side by side, up to 4
-            static_cast<float>(g.regions(free).first),                        // regions of free cells
+                logs(other_across & other_down),  // places of the large corners
+            logs(a & b & c & d),  // places of 2x2
+            static_cast<float>(death_(board)),  // chance that the next piece does not fit
+            static_cast<float>(fill_squares) / static_cast<float>(columns),  // squares of filled cells a line
+            static_cast<float>(apart),  // 3x3 squares side by side, up to 4
+            static_cast<float>(g.regions(free).first),  // regions of free cells
         };
     }
 

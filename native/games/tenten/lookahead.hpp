@@ -50,32 +50,58 @@ bool best_placement(const E& evaluation, Board board, int piece, Placement& best
     return found;
 }
 
-// The mean over the next piece of the chance to stay alive after its best placement.
+// The mean over the next piece of the chance to stay alive after its best placement. With `width`, the best is chosen
+// among that many by a look at the piece after it.
 template <class E>
-double expected_survival(const E& evaluation, Board board) {
+double expected_survival(const E& evaluation, Board board, int width = 0) {
     double sum = 0;
     Placement best;
     for (std::size_t piece = 0; piece < evaluation.rules().pieces().size(); ++piece) {
-        if (!best_placement(evaluation, board, static_cast<int>(piece), best)) continue;
-        sum += evaluation.rules().probabilities()[piece] * evaluation.survival(best.value);
+        const double chance = evaluation.rules().probabilities()[piece];
+        if (width == 0) {
+            if (!best_placement(evaluation, board, static_cast<int>(piece), best)) continue;
+            sum += chance * evaluation.survival(best.value);
+            continue;
+        }
+        const auto all = ranked_placements(evaluation, board, static_cast<int>(piece));
+        double most = 0;
+        for (std::size_t i = 0; i < all.size() && i < static_cast<std::size_t>(width); ++i) {
+            most = std::max(most, expected_survival(evaluation, all[i].board));
+        }
+        sum += chance * most;
     }
     return sum;
 }
 
 // Looks at every next piece behind the `width` most promising placements, as far as their values are not more than
 // `margin` below the best; their values become expected survivals and they come first, the best first. The rest keeps
-// the order of the evaluation.
+// the order of the evaluation. If even the best of them survives with less than `safe`, the first four are compared by
+// a look at the next two pieces.
 template <class E>
-std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin) {
+std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin,
+                                  double safe = 0) {
     auto all = ranked_placements(evaluation, board, piece);
     std::size_t seen = 0;
     const auto most = std::min<std::size_t>(all.size(), static_cast<std::size_t>(width));
     while (seen < most && all[seen].value >= all[0].value - margin) ++seen;
-    for (std::size_t i = 0; i < seen; ++i) all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board));
-    std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seen),
-                     [](const auto& a, const auto& b) { return a.value > b.value; });
+    for (std::size_t i = 0; i < seen; ++i)
+        all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board));
+    const auto sort_first = [&](std::size_t count) {
+        std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
+                         [](const auto& a, const auto& b) { return a.value > b.value; });
+    };
+    sort_first(seen);
+    if (seen > 1 && all[0].value < safe) {
+        const std::size_t first = std::min<std::size_t>(seen, 4);
+        for (std::size_t i = 0; i < first; ++i) {
+            all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board, 3));
+        }
+        sort_first(first);
+    }
     return all;
 }
+
+constexpr std::size_t kPlans = 6;  // plans of a hand that are compared by the hands to come
 
 struct HandMove {
     int slot, cell;
@@ -86,10 +112,11 @@ struct HandPlan {
     float value = 0;  // of the last board
 };
 
-// The best order and placement of a hand by beam search: after each piece the `beam` best different boards go on, for
-// every set of pieces placed so far. A beam of 0 keeps all.
+// The best orders and placements of a hand by beam search, best first, at most `most` that lead to different boards: after
+// each piece the `beam` best different boards go on, for every set of pieces placed so far. A beam of 0 keeps all.
 template <class E>
-HandPlan plan_hand(const E& evaluation, Board board, std::span<const std::int8_t> hand, int beam) {
+std::vector<HandPlan> plan_hands(const E& evaluation, Board board, std::span<const std::int8_t> hand, int beam,
+                                 std::size_t most) {
     struct Node {
         Board board;
         float value;
@@ -130,28 +157,41 @@ HandPlan plan_hand(const E& evaluation, Board board, std::span<const std::int8_t
             nodes.push_back(node);
         }
     }
-    HandPlan plan{{}, board, 0};
-    if (nodes.size() == 1) return plan;
-    auto best = *std::max_element(level.begin(), level.end(),
-                                  [&](auto a, auto b) { return nodes[a].value < nodes[b].value; });
-    plan.board = nodes[best].board;
-    plan.value = nodes[best].value;
-    for (; nodes[best].parent >= 0; best = nodes[best].parent) plan.moves.push_back({nodes[best].slot, nodes[best].cell});
-    std::reverse(plan.moves.begin(), plan.moves.end());
-    return plan;
+    std::vector<HandPlan> plans;
+    if (nodes.size() == 1) return {{{}, board, 0}};
+    std::stable_sort(level.begin(), level.end(), [&](auto a, auto b) { return nodes[a].value > nodes[b].value; });
+    for (std::size_t i = 0; i < level.size() && i < most; ++i) {
+        auto at = level[i];
+        HandPlan plan{{}, nodes[at].board, nodes[at].value};
+        for (; nodes[at].parent >= 0; at = nodes[at].parent) plan.moves.push_back({nodes[at].slot, nodes[at].cell});
+        std::reverse(plan.moves.begin(), plan.moves.end());
+        plans.push_back(std::move(plan));
+    }
+    return plans;
 }
 
-// The placement to make, after a look at the next piece where `width` asks for it and the evaluation can.
 template <class E>
-bool decide(const E& evaluation, int width, float margin, Board board, int piece, Placement& best) {
-    if constexpr (requires { evaluation.survival(0.0f); }) {
-        if (width > 0) {
-            const auto all = look_ahead(evaluation, board, piece, width, margin);
-            if (!all.empty()) best = all[0];
-            return !all.empty();
+HandPlan plan_hand(const E& evaluation, Board board, std::span<const std::int8_t> hand, int beam) {
+    return plan_hands(evaluation, board, hand, beam, 1)[0];
+}
+
+// Of plans that place the whole hand, the one after which the hands to come are survived best: the mean over `hands` of
+// the chance to stay alive after a plan for it.
+template <class E>
+std::size_t safest(const E& evaluation, const std::vector<HandPlan>& plans,
+                   const std::vector<std::array<std::int8_t, kMaxHand>>& hands, int beam) {
+    std::size_t best = 0;
+    double most = -1;
+    const auto size = static_cast<std::size_t>(evaluation.rules().hand());
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        double sum = 0;
+        for (const auto& hand : hands) {
+            const auto plan = plan_hand(evaluation, plans[i].board, std::span(hand.data(), size), beam);
+            if (plan.moves.size() == size) sum += evaluation.survival(plan.value);
         }
+        if (sum > most) best = i, most = sum;
     }
-    return best_placement(evaluation, board, piece, best);
+    return best;
 }
 
 // How a player of whole games decides.
@@ -161,7 +201,23 @@ struct PlayStyle {
     int narrow = 8;       // beam for hands
     int wide = 200;       // beam where the narrow one leads to a value below `comfort` or to the end
     float comfort = 0;
+    double safe = 0;     // look at two pieces where the chance to stay alive is lower than this
+    float worry = -1e9;  // look at hands to come where the value of the best plan is lower than this
+    int hands = 48;      // how many of them
 };
+
+// The placement to make, after a look at the next piece where `width` asks for it and the evaluation can.
+template <class E>
+bool decide(const E& evaluation, const PlayStyle& style, Board board, int piece, Placement& best) {
+    if constexpr (requires { evaluation.survival(0.0f); }) {
+        if (style.width > 0) {
+            const auto all = look_ahead(evaluation, board, piece, style.width, style.margin, style.safe);
+            if (!all.empty()) best = all[0];
+            return !all.empty();
+        }
+    }
+    return best_placement(evaluation, board, piece, best);
+}
 
 struct GameRecord {
     std::int64_t rounds = 0, hands = 0, score = 0;
@@ -179,11 +235,13 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
         ++record.rounds;
     };
     std::array<std::int8_t, kMaxHand> hand;
+    std::vector<std::array<std::int8_t, kMaxHand>> imagined;
+    Rng guess(rng.words()[0], 1);  // so that the pieces to come do not depend on how they are thought about
     while (record.rounds < max_rounds && !control.stopped()) {
         if (rules.hand() == 1) {
             const int piece = rules.draw(rng);
             Placement best{};
-            record.ended = !decide(evaluation, style.width, style.margin, board, piece, best);
+            record.ended = !decide(evaluation, style, board, piece, best);
             if (record.ended) {
                 record.fatal = piece;
                 break;
@@ -198,8 +256,19 @@ GameRecord play_game(const E& evaluation, const PlayStyle& style, Rng& rng, std:
         auto plan = plan_hand(evaluation, board, pieces, style.narrow);
         const bool whole = static_cast<int>(plan.moves.size()) == rules.hand();
         if (!whole || plan.value < style.comfort) {
-            auto second = plan_hand(evaluation, board, pieces, whole ? style.wide : 0);
-            if (second.moves.size() > plan.moves.size() || second.value > plan.value) plan = std::move(second);
+            auto others = plan_hands(evaluation, board, pieces, whole ? style.wide : 0, kPlans);
+            if (others[0].moves.size() > plan.moves.size() || others[0].value > plan.value) plan = others[0];
+            if constexpr (requires { evaluation.survival(0.0f); }) {
+                if (plan.value < style.worry && others.size() > 1 &&
+                    static_cast<int>(plan.moves.size()) == rules.hand()) {
+                    imagined.resize(static_cast<std::size_t>(style.hands));
+                    for (auto& other : imagined) {
+                        for (int slot = 0; slot < rules.hand(); ++slot)
+                            other[slot] = static_cast<std::int8_t>(rules.draw(guess));
+                    }
+                    plan = others[safest(evaluation, others, imagined, style.narrow)];
+                }
+            }
         }
         for (const auto& move : plan.moves) {
             const Piece& piece = rules.pieces()[hand[move.slot]];

@@ -98,9 +98,7 @@ public:
         return board & ~cleared;
     }
 
-    Board clear_lines(Board board, int& lines) const {
-        return clear_lines(board, 0, 0, rows_, columns_, lines);
-    }
+    Board clear_lines(Board board, int& lines) const { return clear_lines(board, 0, 0, rows_, columns_, lines); }
 
 private:
     Piece make_piece(const CellList& shape) const {

@@ -20,7 +20,7 @@ namespace rookery::tenten {
 
 inline float risk(float value) { return 1.0f / (1.0f + std::exp(value)); }
 
-inline constexpr double kLargestError = 3.0;    // of the log-odds
+inline constexpr double kLargestError = 3.0;  // of the log-odds
 inline constexpr double kLeastVariance = 1e-5;  // keeps the error finite where the risk is almost 0 or 1
 
 // A learner of its own: lanes learn apart from each other and are merged now and then, so that the result depends on
@@ -34,8 +34,8 @@ class TdLearner {
 public:
     std::int64_t rounds = 0, deaths = 0;
 
-    TdLearner(const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games,
-              double first_value, double discount, bool every_piece, double restart)
+    TdLearner(const Rules& rules, const std::vector<NTuples::Shape>& shapes, int lanes, int games, double first_value,
+              double discount, bool every_piece, double restart)
         : discount_(discount), every_piece_(every_piece), restart_(restart), features_(rules, shapes), death_(rules),
           merged_(features_.weights()) {
         if (lanes < 1 || games < 1) throw std::invalid_argument("lanes and games must be at least 1");

@@ -29,8 +29,8 @@ void for_each_afterstate(const Rules& rules, Board board, int piece, Board place
     for (; places; places &= places - 1) {
         const int cell = lowest_bit(places), row = cell / rules.columns();
         int lines = 0;
-        const Board after = rules.clear_lines(board | p.cells << cell, row, cell - row * rules.columns(), p.height,
-                                              p.width, lines);
+        const Board after =
+            rules.clear_lines(board | p.cells << cell, row, cell - row * rules.columns(), p.height, p.width, lines);
         f(cell, after, lines);
     }
 }
@@ -112,8 +112,9 @@ inline std::vector<int> largest_pieces(const Rules& rules) {
     std::vector<int> largest;
     for (std::size_t i = 0; i < rules.pieces().size(); ++i) {
         const Piece& piece = rules.pieces()[i];
-        const bool covered = std::any_of(rules.pieces().begin(), rules.pieces().end(),
-                                         [&](const Piece& other) { return piece.size < other.size && inside(piece, other); });
+        const bool covered = std::any_of(rules.pieces().begin(), rules.pieces().end(), [&](const Piece& other) {
+            return piece.size < other.size && inside(piece, other);
+        });
         if (!covered) largest.push_back(static_cast<int>(i));
     }
     return largest;
@@ -149,8 +150,10 @@ public:
         for (const int piece : pieces) masks_.emplace_back(rules.pieces()[piece], rules.columns());
         const int n = static_cast<int>(pieces.size());
         steps_ = std::clamp(static_cast<int>(std::pow(2.0, 16.0 / n) + 1e-9), 2, 25);
-        if (std::pow(steps_, n) > (1 << 20)) throw std::invalid_argument("too many pieces of which none lies in another");
-        for (int count = 0; count <= kMaxSide * kMaxSide; ++count) step_[count] = static_cast<std::uint8_t>(step(count));
+        if (std::pow(steps_, n) > (1 << 20))
+            throw std::invalid_argument("too many pieces of which none lies in another");
+        for (int count = 0; count <= kMaxSide * kMaxSide; ++count)
+            step_[count] = static_cast<std::uint8_t>(step(count));
         find_kinds(rules, pieces);
         std::uint32_t size = 1;
         for (int i = 0; i < n; ++i) size *= steps_;
@@ -178,9 +181,12 @@ public:
 private:
     int step(int count) const {
         double s = count;
-        if (steps_ >= 16) s = count < 8 ? count : 8 + std::log2(count / 8.0) * 5;
-        else if (steps_ >= 8) s = count < 4 ? count : 4 + std::log2(count / 4.0) * 2;
-        else s = count < 2 ? count : 2 + std::log2(count / 2.0) / 1.5;
+        if (steps_ >= 16)
+            s = count < 8 ? count : 8 + std::log2(count / 8.0) * 5;
+        else if (steps_ >= 8)
+            s = count < 4 ? count : 4 + std::log2(count / 4.0) * 2;
+        else
+            s = count < 2 ? count : 2 + std::log2(count / 2.0) / 1.5;
         return std::min(static_cast<int>(s), steps_ - 1);
     }
 

@@ -32,8 +32,8 @@ inline constexpr int kMaxTableCells = 32;
 
 struct Rewards {
     double constant = 0;  // a draw, whether the piece fits or not
-    double moves = 0;     // times the expected number of placements of the next piece
-    double cells = 0;     // a cell placed; counts in the evaluation of a policy only
+    double moves = 0;  // times the expected number of placements of the next piece
+    double cells = 0;  // a cell placed; counts in the evaluation of a policy only
     std::array<double, 2 * kMaxSide + 1> lines{};  // by the number of lines cleared at once
 };
 
@@ -174,15 +174,21 @@ Tile<T> covered_lanes(Tile<T> tile) {
 template <class T>
 Tile<T> covered_lanes(Tile<T> tile, SmallBoard covered) {
     switch (covered) {
-        case 1: return covered_lanes<1, T>(tile);
-        case 2: return covered_lanes<2, T>(tile);
-        case 3: return covered_lanes<3, T>(tile);
+        case 1:
+            return covered_lanes<1, T>(tile);
+        case 2:
+            return covered_lanes<2, T>(tile);
+        case 3:
+            return covered_lanes<3, T>(tile);
     }
     if constexpr (kLanes<T> == 8) {
         switch (covered) {
-            case 4: return covered_lanes<4, T>(tile);
-            case 5: return covered_lanes<5, T>(tile);
-            case 6: return covered_lanes<6, T>(tile);
+            case 4:
+                return covered_lanes<4, T>(tile);
+            case 5:
+                return covered_lanes<5, T>(tile);
+            case 6:
+                return covered_lanes<6, T>(tile);
         }
     }
     return covered_lanes<kLanes<T> - 1, T>(tile);

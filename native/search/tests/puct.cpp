@@ -96,7 +96,8 @@ TEST(puct_proves_won_and_lost_games) {
             }
             // What was proven is known after a move too, from the other side.
             const auto moves = forest.trees()[0].moves();
-            const auto best = std::max_element(moves.begin(), moves.end(), [](auto& a, auto& b) { return a.value < b.value; });
+            const auto best =
+                std::max_element(moves.begin(), moves.end(), [](auto& a, auto& b) { return a.value < b.value; });
             forest.apply(0, best->action);
             CHECK(forest.trees()[0].searched(1'000'000));
         }

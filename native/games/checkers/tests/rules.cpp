@@ -9,8 +9,8 @@ using namespace rookery;
 using namespace rookery::testing;
 using checkers::Position;
 using checkers::Rules;
-using checkers::State;
 using checkers::Squares;
+using checkers::State;
 
 static Squares squares(std::initializer_list<int> numbers) {
     Squares set = 0;
@@ -28,8 +28,8 @@ TEST(checkers_perft) {
     const Rules rules(3, 100, false);
     const std::array<std::uint64_t, 8> start = {7, 49, 302, 1469, 7361, 36768, 179740, 845931};
     for (int depth = 1; depth <= 8; ++depth) CHECK(count(State(rules), depth) == start[depth - 1]);
-    const Position kings = {{squares({12, 16, 20, 22, 25, 29}), squares({18, 24, 27, 28, 10, 15})},
-                            squares({10, 15, 22, 25, 29}), 0};
+    const Position kings = {
+        {squares({12, 16, 20, 22, 25, 29}), squares({18, 24, 27, 28, 10, 15})}, squares({10, 15, 22, 25, 29}), 0};
     const std::array<std::uint64_t, 6> with_kings = {5, 38, 178, 1378, 5836, 40745};
     for (int depth = 1; depth <= 6; ++depth) CHECK(count(State(rules, kings), depth) == with_kings[depth - 1]);
 }

@@ -133,7 +133,8 @@ TEST(checkers_matches) {
     const auto material = std::make_shared<MaterialValue>();
     Control control;
     std::vector<MatchGame> games(20);
-    play_match(State(kRules), {Player{3, material, nullptr}, Player{0, material, nullptr}}, 2, 1, 2, std::span(games), control);
+    play_match(State(kRules), {Player{3, material, nullptr}, Player{0, material, nullptr}}, 2, 1, 2, std::span(games),
+               control);
     int points = 0;
     for (const auto& game : games) {
         CHECK(game.plies > 10);

@@ -17,7 +17,7 @@ public:
 
 void learn(const char* fen, bool engine_reward, bool potential, bool strong, bool weak) {
     const endgames::Rules rules(fen, 3, true);
-    const Settings settings{0.5, 0.95, 0.2, 1.1, 10000, -10000, engine_reward, potential, 2.0};
+    const Settings settings{0.5, 0.95, 0.2, 1.1, 10000, -10000, engine_reward, potential, 2.0, 1.0};
     FirstMove engine;
     Control control;
     const Run run = train(endgames::State(rules), settings, strong, weak, engine, 60, Rng(3), control);

@@ -46,7 +46,8 @@ TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
                     const Placed centre = grid.moves[rng.below(static_cast<std::uint32_t>(grid.size))];
                     const Dot at = {centre.x, centre.y};
                     const auto number = static_cast<std::uint32_t>(rng.next());
-                    const Region holes[] = {box(at, round / 3 % 4), strip(at, round / 3 % 2, number), wedge(at, number)};
+                    const Region holes[] = {box(at, round / 3 % 4), strip(at, round / 3 % 2, number),
+                                            wedge(at, number)};
                     const Region& hole = holes[round % 3];
                     cascade->repair(grid, hole, rng, trial);
                     State state = start;
@@ -131,8 +132,7 @@ TEST(morpion_neighbours_in_temperature_change_places) {
             CHECK(exchanged == (at[0] == 1) + (at[1] == 2) + (at[2] == 3));
         }
         for (std::size_t k = first; k + 1 < 4; k += 2) {
-            const double chance =
-                std::min(1.0, std::exp((sizes[k + 1] - sizes[k]) * (1 / heat[k] - 1 / heat[k + 1])));
+            const double chance = std::min(1.0, std::exp((sizes[k + 1] - sizes[k]) * (1 / heat[k] - 1 / heat[k + 1])));
             CHECK(std::abs(moved[k] - kTrials * chance) <= 4 * std::sqrt(kTrials * chance * (1 - chance)));
         }
     }

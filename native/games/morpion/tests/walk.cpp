@@ -18,9 +18,7 @@ using Down = CpuWarp<true>;
 
 namespace {
 
-Settings settings_of(bool touching) {
-    return {touching ? 15u : 31u, touching ? 3u : 4u, 1000, 3, 40, 40, 80};
-}
+Settings settings_of(bool touching) { return {touching ? 15u : 31u, touching ? 3u : 4u, 1000, 3, 40, 40, 80}; }
 
 // The unlimited grid has 16 more rows and columns before those of the GPU's board.
 Action action_of(const morpion::Rules& rules, u32 move) {
@@ -110,7 +108,8 @@ TEST(morpion_warps_take_out_what_a_replay_would_lose) {
             Legal n;
             list_legal<Up>(scratch, settings, n);
             std::set<Action> legal, known, others;
-            for (const auto line : state.legal_lines()) (lost.contains(line) ? known : others).insert(state.action(line));
+            for (const auto line : state.legal_lines())
+                (lost.contains(line) ? known : others).insert(state.action(line));
             for (int i = 0; i < n.known; ++i) legal.insert(action_of(rules, scratch.lists[i] & 0x7fff));
             CHECK(legal == known && n.lost == 0);
             legal.clear();
@@ -149,7 +148,8 @@ TEST(morpion_warps_do_the_same_in_any_order_of_lanes) {
             CHECK(up.grid == down.grid && up.best == down.best && up.walker.counter == down.walker.counter);
             CHECK(up.walker.length == down.walker.length && up.walker.best_length == down.walker.best_length);
             CHECK(up.walker.lost == 0);
-            for (const auto& [grid, length] : {std::pair(up.grid, up.walker.length), {up.best, up.walker.best_length}}) {
+            for (const auto& [grid, length] :
+                 {std::pair(up.grid, up.walker.length), {up.best, up.walker.best_length}}) {
                 CHECK(replay(rules, grid.data(), length).player() == kTerminal);
             }
             longest = std::max(longest, up.walker.best_length);

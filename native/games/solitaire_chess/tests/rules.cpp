@@ -23,8 +23,8 @@ TEST(solitaire_chess_random_play) {
             for (const int max_captures : {0, 1, 2, 15}) {
                 for (const bool king_last : {true, false}) {
                     const int cells = rows * columns;
-                    const solitaire_chess::Rules rules(rows, columns, max_captures, king_last,
-                                                       full_board(cells, rows), std::vector<int>(cells));
+                    const solitaire_chess::Rules rules(rows, columns, max_captures, king_last, full_board(cells, rows),
+                                                       std::vector<int>(cells));
                     check_random_play(solitaire_chess::State(rules), 3);
                 }
             }
@@ -108,7 +108,7 @@ TEST(solitaire_chess_enumeration) {
 }
 
 TEST(solitaire_chess_searches) {
-    const std::vector<int> kinds = {kNoPiece, kRook, kKnight, kNoPiece, kBishop, kNoPiece, kPawn, kNoPiece,
+    const std::vector<int> kinds = {kNoPiece, kRook,    kKnight,  kNoPiece, kBishop,  kNoPiece, kPawn,    kNoPiece,
                                     kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece, kNoPiece};
     const solitaire_chess::Rules rules(4, 4, 0, true, kinds, std::vector<int>(16));
     const solitaire_chess::State state(rules);

@@ -59,8 +59,8 @@ TEST(tenten_learners_run_on_every_size) {
         const tenten::HandFeatures hand(rules);
         const std::vector<float> linear(tenten::kHandFeatures, -0.5f);
         Rng rng(2);
-        const double rate = tenten::death_rate(tenten::LinearValue{&hand, linear.data()}, tenten::DeathChance(rules), 100,
-                                               rng, control);
+        const double rate = tenten::death_rate(tenten::LinearValue{&hand, linear.data()}, tenten::DeathChance(rules),
+                                               100, rng, control);
         CHECK(rate >= 0 && rate <= 1);
     }
 }
