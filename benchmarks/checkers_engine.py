@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 from rookery.games.checkers import database, net, td
+from rookery.games.checkers.agents import CONTEMPT
 from rookery.games.checkers.search import Player, play_match
 
 
@@ -23,7 +24,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     given = parser.parse_args()
     solved = database.load().native
-    engine = Player(0, net.load(), solved, seconds=given.seconds)
+    engine = Player(0, net.load(), solved, seconds=given.seconds, contempt=CONTEMPT)
     former = Player(given.depth, td.load(), solved)
     result = play_match(engine, former, given.games, given.seed, given.threads, opening=3)
     low, high = result.interval

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import time
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
@@ -85,6 +86,18 @@ class Agent:
         values = self.values(state)
         best = max(values.values())
         return (rng or random).choice([action for action, value in values.items() if value == best])
+
+    def choose_within(self, state: State, rng: random.Random, seconds: float) -> int:
+        """The move the agent plays if it has the given number of seconds for it.
+
+        The default goes through its stages, and begins none after a fourth of the time.
+        """
+        end = time.monotonic() + seconds / 4
+        for stage in self.stages():
+            action = stage.choose(state, rng)
+            if time.monotonic() > end:
+                break
+        return action
 
     def explain(self, state: State) -> Explanation:
         """What the agent would play, its value of every move, and why."""

@@ -376,9 +376,10 @@ def _from_method(method: Method, game: Game, named: dict[str, str], path: Path |
     options = filled(method.Options, settings, what=f"the agent {method.name!r}")
     if given is not None and method.kind != "learn" and not method.trained_by:
         raise ValueError(f"the agent {method.name!r} is not trained, and takes no path: {str(given)[:80]!r}")
-    if given is None and method.kind == "learn" and (reason := method.unready(game)):
+    teacher = method.trained_by or (method.name if method.kind == "learn" else "")
+    if given is None and teacher and (reason := method.unready(game)):
         raise ValueError(
-            f"{method.name} {reason}; train it with `rookery train {game.name} {method.name}` and name the folder as "
+            f"{method.name} {reason}; train it with `rookery train {game.name} {teacher}` and name the folder as "
             f"{method.name}:FOLDER"
         )
     return method.agent(game, options, None if given is None else model_file(given, method, game))

@@ -124,21 +124,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(answer.exit_code)
 
 
-def run(words: list[str]) -> Answer:
-    """Run a command and print its answer."""
+def parsed(words: list[str]) -> tuple[Command, tuple[Any, ...], dict[str, Any]]:
+    """The function of a command and what it is to be called with; what is wrong with the words becomes one sentence."""
     for word in words:
         digits = word.rpartition("=")[2].lstrip("-")
         if digits.isdecimal() and int(digits[:30]) >= 2**62:
             raise ValueError(f"numbers must be below 2^62, unlike {digits[:40]}")
     name, command, rest = _find(words)
-    given, named = _arguments(name, command, rest)
+    return command, *_arguments(name, command, rest)
+
+
+def run(words: list[str]) -> Answer:
+    """Run a command and print its answer."""
+    command, given, named = parsed(words)
     answer = command(*given, **named)
-    _print(answer, "--json" in rest)
+    _print(answer, "--json" in words)
     return answer
 
 
 def _arguments(name: str, command: Command, rest: list[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """What the command is to be called with. What is wrong with the words becomes one sentence."""
+    """What the command is to be called with."""
     import tyro
 
     @functools.wraps(command)

@@ -27,6 +27,8 @@ from rookery.cli.base import (
     progress,
     shard_answer,
 )
+from rookery.clock import Clock
+from rookery.engines import allotted
 from rookery.files import write_text
 from rookery.game import TERMINAL, State, play_chance
 from rookery.registry import agent as load_agent
@@ -40,6 +42,7 @@ def play(
     agent: str | None = None,
     position: str | None = None,
     side: Literal["first", "second", "random"] = "first",
+    clock: str | None = None,
     common: Options = DEFAULTS,
 ) -> Answer:
     """Play in the terminal, with hints; in a game for two, the agent is your opponent.
@@ -54,15 +57,19 @@ def play(
         agent: Who gives hints and plays the other side; the strongest that is known if not given.
         position: Where to start, in the game's text form; drawn with `--seed` if not given, an endgame won for you.
         side: The side you play in a game for two; the first player moves first.
+        clock: Minutes per side and seconds per move, such as 5+3, in a game for two; who runs out of time loses.
     """
     rules = load(game, variant)
+    two = rules.players == 2
+    watch = Clock.parse(clock) if clock is not None else None
+    if watch and not two:
+        raise ValueError(f"a clock is for games of two players, and {rules.title} has one")
     helper = load_agent(agent or strongest(rules), rules)
     rng = random.Random(common.seed)
     state = rules.parse_state(position) if position else helper.practice_start(rules, rng)
     console = progress()
     played: list[str] = []
     history: list[tuple[State, int]] = []  # before each move of the person
-    two = rules.players == 2
     person = rng.randrange(2) if side == "random" and two else int(side == "second" and two)
     words = "hint, moves, undo, draw, resign, quit" if two else "hint, moves, undo, quit"
     returns: list[float] | None = None  # of a game that was resigned or agreed drawn
@@ -70,6 +77,17 @@ def play(
         console.print(f"The game begins from {rules.usual_start}.")
     console.print(f"{f'You play {rules.sides[person]}. ' if two else ''}Enter a move, or: {words}.")
     hints = 0  # asked for in this position
+    begun = time.monotonic()  # when the move at hand began
+
+    def in_time(player: int) -> bool:
+        nonlocal begun, returns
+        spent, begun = time.monotonic() - begun, time.monotonic()
+        if watch is None or watch.spend(player, spent):
+            return True
+        returns = [-1.0 if loser == player else 1.0 for loser in range(2)]
+        console.print(f"{rules.sides[player]} is out of time: {rules.sides[1 - player]} wins")
+        return False
+
     while True:
         play_chance(state, rng)
         if state.player() == TERMINAL:
@@ -77,14 +95,25 @@ def play(
             console.print(state.status())
             break
         if two and state.player() != person:
-            action = helper.choose(state, rng)
+            if watch:
+                seconds = allotted(watch.left[1 - person], watch.increment)
+                action = helper.choose_within(state, rng, seconds)
+                if not in_time(1 - person):
+                    break
+            else:
+                action = helper.choose(state, rng)
             played.append(state.action_name(action))
             console.print(f"the agent plays {played[-1]}")
             state.apply(action)
             continue
         _print_board(console, state)
+        if watch:
+            console.print(f"time left: {rules.sides[0]} and {rules.sides[1]} {watch}")
         word = _ask(console)
         if word in ("quit", "q"):
+            break
+        if watch and time.monotonic() - begun >= watch.left[person]:
+            in_time(person)
             break
         if two and word == "resign":
             returns = [-1.0 if player == person else 1.0 for player in range(2)]
@@ -106,7 +135,9 @@ def play(
         elif word == "moves":
             console.print(" ".join(state.action_name(a) for a in state.legal_actions()))
         elif word == "undo":
-            if history:
+            if watch:
+                console.print("no move is taken back in a game with a clock")
+            elif history:
                 hints = 0
                 state, length = history.pop()
                 del played[length:]
@@ -118,11 +149,15 @@ def play(
             except ValueError as error:
                 console.print(f"{error}; enter `moves` for the list, or one of {words}")
                 continue
+            if not in_time(person):
+                break
             hints = 0
             history.append((state.clone(), len(played)))
             played.append(state.action_name(action))
             state.apply(action)
-    data = {"moves": played, "position": str(state), "returns": returns or state.returns()}
+    data: dict[str, Any] = {"moves": played, "position": str(state), "returns": returns or state.returns()}
+    if watch:
+        data["seconds_left"] = watch.left
     return Answer(data, lambda console: console.print(f"{len(played)} moves played"))
 
 

@@ -179,12 +179,25 @@ def test_levels() -> None:
     assert len({load_agent("best:level=1", GAME).choose(state, rng) for _ in range(30)}) > 2, "a beginner errs"
 
 
+def test_contempt_is_what_a_draw_costs() -> None:
+    solved = load_database()
+    search = _native.checkers.Engine(None, solved.native)
+    for fen in ("B:WK32:BK1", "W:WK32:BK1"):
+        state = GAME.parse_state(fen)
+        assert solved.outcome(state).value == "draw"
+        for contempt in (0, 50, -20):
+            for keep in (False, True):  # a kept table knows what its scores were made with
+                assert search.best(state, depth=5, contempt=contempt, keep=keep)[1] == -contempt
+    won = GAME.parse_state("W:WK18,K23:BK1")
+    assert search.best(won, depth=5, contempt=50)[1] == WIN - 19
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("best:level=9", "the level must be 1 to 8"),
         ("best:level=-1", "the level must be 1 to 8"),
-        ("best:nodes=0", "the search needs a limit"),
+        ("best:contempt=2000", "contempt is -1000 to 1000"),
         ("best:nodes=-5", "the number of nodes must be positive"),
         ("best:depth=100", "the depth must be 1 to 99"),
         ("best:pieces=9", "endgames of 2 to"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from math import comb
 from pathlib import Path
 
@@ -45,6 +46,25 @@ def test_all_positions_of_three_pieces() -> None:
     check_against_slow_solver(3)
 
 
+def test_random_positions_are_uniform() -> None:
+    """By hand: a man may stand on 28 squares, a king on 32; nobody shares a square."""
+    solved, rng = exact.load(), random.Random(6)
+    places = {(0, 0): 28 * 28 - 24, (0, 1): 28 * 31, (1, 0): 28 * 31, (1, 1): 32 * 31}  # kings of each side
+    draws = 4000
+    seen = Counter()
+    for _ in range(draws):
+        state = solved.random_position(GAME, 2, rng)
+        assert (len(state.black), len(state.white)) == (1, 1)
+        seen[state.black[0] in state.kings, state.white[0] in state.kings, state.side] += 1
+    for (black, white), count in places.items():
+        for side in (0, 1):
+            chance = count / sum(places.values()) / 2
+            spread = (draws * chance * (1 - chance)) ** 0.5
+            assert abs(seen[black, white, side] - draws * chance) < 5 * spread, (black, white, side)
+    sizes = Counter((len(s.black), len(s.white)) for s in (solved.random_position(GAME, 4, rng) for _ in range(500)))
+    assert set(sizes) == {(1, 3), (2, 2), (3, 1)}
+
+
 def test_values_follow_from_the_moves() -> None:
     """By slow rules, on random positions. Holding everywhere this proves the table: wins and losses by induction over
     their distances, and a draw because nobody has to leave the drawn positions."""
@@ -57,7 +77,7 @@ def test_values_follow_from_the_moves() -> None:
         outcomes = [solved.outcome(to_state(key(board, other(side)))) for board in nexts]
         losses = [o.plies for o in outcomes if o.value == "loss"]
         if losses:
-            expected = ("win", 1 + min(p for p in losses if p is not None))
+            expected: tuple[str, int | None] = ("win", 1 + min(p for p in losses if p is not None))
         elif any(o.value == "draw" for o in outcomes):
             expected = ("draw", None)
         else:

@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="needs PyTorch")
 
 from rookery import run as runs
 from rookery.games.checkers import dqn
-from rookery.games.checkers.rules import Checkers, decode_action, encode_action
+from rookery.games.checkers.rules import Checkers, CheckersState, decode_action, encode_action
 from tests.games.checkers import oracle as rules
 from tests.training import trained, training
 
@@ -32,7 +32,7 @@ def turned(state_text: str) -> str:
     return f"{'W' if side == 'B' else 'B'}:W{turn(black[1:])}:B{turn(white[1:])}"
 
 
-def random_states(count: int, seed: int) -> list[dqn.CheckersState]:
+def random_states(count: int, seed: int) -> list[CheckersState]:
     rng = random.Random(seed)
     states = []
     while len(states) < count:

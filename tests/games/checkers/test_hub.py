@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import draughts
 import pytest
@@ -65,7 +66,8 @@ def fake(tmp_path: Path) -> Callable[[str], Path]:
 
 def random_states(count: int, seed: int) -> list[CheckersState]:
     """Positions of random games, with and without captures, kings among them."""
-    rng, found = random.Random(seed), []
+    rng = random.Random(seed)
+    found: list[Any] = []
     while len(found) < count:
         state = GAME.initial_state()
         while state.legal_actions() and len(found) < count:

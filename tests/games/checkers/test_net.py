@@ -19,7 +19,7 @@ from tests.games.checkers.oracle import PLACE, Board
 from tests.games.checkers.test_search import random_state, to_board
 
 GAME = Checkers()
-SHAPES = ((121, 128), (128,), (32, 128), (32,), (32,), (1,))
+SHAPES: tuple[tuple[int, ...], ...] = ((121, 128), (128,), *((32, 128), (32,), (32,), (1,)) * 4)
 Array = npt.NDArray[np.float64]
 
 
@@ -42,7 +42,10 @@ def parts_of(weights: Array) -> list[Array]:
 
 
 def log_odds(weights: Array, x: Array) -> float:
-    first, first_bias, second, second_bias, output, bias = parts_of(weights)
+    first, first_bias, *stages = parts_of(weights)
+    pieces = x[:120].sum()
+    stage = 4 * sum(pieces > most for most in (8, 12, 17))
+    second, second_bias, output, bias = stages[stage : stage + 4]
     wide = np.clip(x @ first + first_bias, 0, 1)
     return float(np.clip(second @ wide + second_bias, 0, 1) @ output + bias[0])
 
@@ -122,14 +125,19 @@ def test_it_learns_what_a_man_is_worth() -> None:
 def test_examples_come_from_whole_games() -> None:
     solved = database.load()
 
-    def play(threads: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
-        return native.play_examples(GAME.initial_state(), None, solved.native, 200, 0.9, 0.1, 6, 0, 16, 7, threads)
+    def play(threads: int, leaves: int = 2) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+        return native.play_examples(
+            GAME.initial_state(), None, solved.native, 200, 0.9, 0.1, 6, leaves, 0, 16, 7, threads
+        )
 
     boards, targets = play(1)
     again = play(3)
     assert np.array_equal(boards, again[0])
     assert np.array_equal(targets, again[1])
-    assert len(boards) > 16 * 15
+    without, _ = play(1, leaves=0)
+    assert len(without) > 16 * 15
+    assert 2 * len(without) < len(boards) <= 5 * len(without), "two leaves per move, but for captures"
+    assert {tuple(row) for row in without.tolist()} <= {tuple(row) for row in boards.tolist()}, "the same games"
     assert ((targets >= 0) & (targets <= 1)).all()
     own, other, kings = boards.T
     assert not (own & other).any()

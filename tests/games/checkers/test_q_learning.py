@@ -99,8 +99,10 @@ def test_the_walk_back_is_that_of_algorithm_1(rewards: dict[str, float]) -> None
             state.apply(action)
         alpha, discount = rng.uniform(0.05, 1.0), rng.uniform(0.0, 1.0)
         more = rewards if number % 3 else {}
-        settings = Settings(alpha=alpha, **{f"{name}_reward": more.get(name, 0.0) for name in ("draw", "capture")},
-                            reward_decay=more.get("decay", 1.0))  # fmt: skip
+        settings = Settings(
+            alpha=alpha, draw_reward=more.get("draw", 0.0), capture_reward=more.get("capture", 0.0),
+            reward_decay=more.get("decay", 1.0),
+        )  # fmt: skip
         table.learn(GAME.initial_state(), actions, settings, discount)
         oracle.learn(known, game, alpha, discount, **more)
         endings.add(game.result())

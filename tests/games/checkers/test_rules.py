@@ -5,6 +5,7 @@ import random
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -288,7 +289,7 @@ def test_without_draw_rules_a_game_still_ends() -> None:
 
 
 @pytest.mark.parametrize("options", [{"repetition": 1}, {"repetition": -1}, {"quiet_limit": -1}, {"repetition": 101}])
-def test_bad_options(options: dict[str, int]) -> None:
+def test_bad_options(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"0 for no such rule"):
         Checkers(**options)
 

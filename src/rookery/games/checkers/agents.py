@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rookery._native import Control
 from rookery._native import checkers as native
 from rookery.agents import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
@@ -172,6 +174,8 @@ DEPTH = 9
 """Plies that `td` looks ahead."""
 NODES = 100_000
 """Positions that `best` looks at per move."""
+CONTEMPT = 50
+"""Hundredths of log-odds that a draw counts less than an even game when `best` chooses a move."""
 
 
 def worth(score: int, plies: int | None) -> float:
@@ -196,7 +200,9 @@ class EngineAgent(Agent):
     until its end, and between -0.7 and 0.7 for all others, so that nothing undecided looks better than a win. With
     `noise` the scores of all moves are found and normal errors of that standard deviation, in hundredths of
     log-odds, are added before the best is chosen: a weaker player. A move of the `book`, by position and name, is
-    played at once; one of several at random.
+    played at once; one of several at random. When it chooses a move a draw counts as `contempt` hundredths of
+    log-odds less than an even game, so that it avoids draws against weaker players. If it is `clocked`, the time of a
+    game's clock takes the place of its limits.
 
     >>> import rookery
     >>> game = rookery.load("checkers")
@@ -214,12 +220,15 @@ class EngineAgent(Agent):
         depth: int = 0,
         noise: float = 0.0,
         book: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+        contempt: int = 0,
+        clocked: bool = False,
     ) -> None:
         self.value, self.solved, self.noise, self.book = value, solved, noise, book
+        self.contempt, self.clocked = contempt, clocked
         self.limits: dict[str, Any] = {"nodes": nodes, "seconds": seconds, "depth": depth}
         if not any(self.limits.values()):
             raise ValueError("the search needs a limit: nodes, seconds or depth")
-        native.Player(0, value, None, nodes, seconds)  # refuses bad limits
+        native.Player(0, value, None, nodes, seconds, contempt)  # refuses bad limits
         if not 0 <= depth <= 99:
             raise ValueError(f"the depth must be 1 to 99, or 0 for no limit, and is {depth}")
         self.search: Any = native.Engine(value, solved.native if solved else None)
@@ -228,20 +237,36 @@ class EngineAgent(Agent):
     def player(self) -> Player:
         """The same player for native matches, without noise and limits of depth."""
         endgames = self.solved.native if self.solved else None
-        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"])
+        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"], self.contempt)
 
     def choose(self, state: State, rng: random.Random | None = None) -> int:
-        rng = rng or random.Random()
+        return self._choose(state, rng or random.Random(), self.limits)
+
+    def choose_within(self, state: State, rng: random.Random, seconds: float) -> int:
+        limits = {"nodes": 0, "depth": 0} if self.clocked else self.limits
+        control = Control()
+        timer = threading.Timer(seconds, control.stop)  # clocks run on while other programs have the processor
+        timer.start()
+        try:
+            return self._choose(state, rng, limits | {"seconds": max(0.001, seconds)}, control)
+        finally:
+            timer.cancel()
+
+    def _choose(self, state: State, rng: random.Random, limits: dict[str, Any], control: Control | None = None) -> int:
         actions = list(state.legal_actions())
         if len(actions) == 1:
             return actions[0]
         if known := self.book.get(str(state)):
             return state.parse_action(rng.choice(sorted(known)))
         if self.noise:
-            scores, _, _ = self.search.values(state, **self.limits)
+            scores, _, _ = self.search.values(state, **limits)
             return int(max(scores, key=lambda row: row[1] + rng.gauss(0, self.noise))[0])
         rng.shuffle(actions)  # of moves with equal scores the first is played
-        return int(self.search.best(state, order=actions, **self.limits)[0][0])
+        # What depends on time depends on the machine anyway, so the table may stay from move to move.
+        line, _, _ = self.search.best(
+            state, order=actions, keep=limits["seconds"] > 0, contempt=self.contempt, control=control, **limits
+        )
+        return int(line[0])
 
     def values(self, state: State) -> dict[int, float]:
         scores, _, _ = self.search.values(state, **self.limits)

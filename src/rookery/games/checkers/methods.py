@@ -176,21 +176,30 @@ class Net(Method):
 
     @dataclass(frozen=True)
     class Options:
-        nodes: int = agents.NODES
-        """Positions to look at per move; 0 for no limit."""
+        nodes: int = 0
+        """Positions to look at per move; 0 for 100,000, or for no limit if seconds or depth are limited."""
         seconds: float = 0.0
         """CPU seconds per move; 0 for no limit. Moves then depend on the machine."""
         depth: int = 0
         """Plies to look ahead, more where it matters; 0 for no limit."""
         pieces: int = 0
         """Solved endgames of up to N pieces are looked up; 0 for none."""
+        contempt: int = agents.CONTEMPT
+        """Hundredths of log-odds that a draw counts less than an even game."""
+
+        @property
+        def limits(self) -> tuple[int, float, int]:
+            """Nodes, seconds, depth."""
+            nodes = self.nodes or (0 if self.seconds or self.depth else agents.NODES)
+            return nodes, self.seconds, self.depth
 
     def unready(self, game: Game) -> str | None:
         return None
 
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         value, solved = net.load(model or net.SHIPPED), _solved(options.pieces)
-        return agents.EngineAgent(value, solved, options.nodes, options.seconds, options.depth)
+        nodes, seconds, depth = options.limits
+        return agents.EngineAgent(value, solved, nodes, seconds, depth, contempt=options.contempt)
 
 
 class Best(Net):
@@ -216,7 +225,11 @@ class Best(Net):
         value = net.load(model or net.SHIPPED)
         if not options.level:
             solved = _solved(options.pieces)
-            return agents.EngineAgent(value, solved, options.nodes, options.seconds, options.depth, book=opening)
+            nodes, seconds, depth = options.limits
+            free = not (options.nodes or seconds or depth)
+            return agents.EngineAgent(
+                value, solved, nodes, seconds, depth, book=opening, contempt=options.contempt, clocked=free
+            )
         strength = levels.LEVELS[options.level - 1]
         known = (_solved(options.pieces), opening) if strength.endgames else (None, {})
         return agents.EngineAgent(value, known[0], strength.nodes, 0.0, strength.depth, strength.noise, known[1])

@@ -1,12 +1,14 @@
 """A small net that values checkers positions, learned from self-play alone.
 
 121 inputs (own men, other men, own kings, other kings, and who has the opposition, as the side to move sees them), two
-hidden layers of 128 and 32 clipped linear units, and log-odds of winning as output. `native/games/checkers/net.hpp`
-evaluates it with integers inside the search.
+hidden layers of 128 and 32 clipped linear units, and log-odds of winning as output. The second layer and the output
+have four sets of weights, one per stage of the game by the number of pieces. `native/games/checkers/net.hpp` evaluates
+it with integers inside the search.
 
 A generation plays games with the engine, whose evaluation is the net so far, or in the first one the patterns of `td`,
 and ends games by the solved endgames. Every position without a capture gets a target: 1 - lambda times the chance that
-the search saw there plus lambda times the target of the next position, which at the end is the result. Then the net
+the search saw there plus lambda times the target of the next position, which at the end is the result. Random leaves of
+the searches are examples too, with the chance that a search from the leaf finds. Then the net
 learns from the last generations by gradient descent (Adam, cross-entropy; `native/games/checkers/net_learner.hpp`).
 
 >>> value = NetValue(np.zeros(NetValue.size, np.float32))
@@ -44,23 +46,25 @@ NetValue = _native.checkers.NetValue
 class Settings:
     generations: int = duration(10)
     """Generations of self-play and learning; a checkpoint is written after each."""
-    games: int = 60_000
+    games: int = 20_000
     """Games per generation."""
-    nodes: int = 600
+    nodes: int = 1000
     """Positions that the search looks at per move."""
     trace: float = 0.9
     """Lambda: how much the rest of the game counts against what the search found."""
-    exploration: float = 0.03
+    exploration: float = 0.04
     """Chance of a random move."""
-    opening: int = 10
+    opening: int = 12
     """The largest number of random plies at the start of a game."""
+    leaves: int = 3
+    """Examples per move that are taken from the leaves of its search."""
     window: int = 4
     """Generations that the net learns from: the last N."""
     epochs: int = 4
     """Passes over these games per generation."""
     batch: int = 4096
     """Positions per gradient step."""
-    rate: float = 0.002
+    rate: float = 0.003
     """The largest learning rate; every generation rises to it and falls to zero."""
     threads: int = duration(0)
     """Cores to play and learn on; 0 means all. Does not change the result."""
@@ -83,7 +87,8 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
         with watching(f"Generation {generation + 1}: playing", control := Control(), settings.games):
             found = _native.checkers.play_examples(
                 game.initial_state(), value, solved.native, settings.nodes, settings.trace, settings.exploration,
-                settings.opening, generation * settings.games, settings.games, run.seed, settings.threads, control,
+                settings.opening, settings.leaves, generation * settings.games, settings.games, run.seed,
+                settings.threads, control,
             )  # fmt: skip
         boards = [*boards, found[0]][-settings.window :]
         targets = [*targets, found[1]][-settings.window :]

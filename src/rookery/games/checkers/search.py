@@ -44,9 +44,11 @@ class Player:
     """Positions that the engine looks at per move."""
     seconds: float = 0.0
     """CPU time of the engine per move."""
+    contempt: int = 0
+    """Hundredths of log-odds that a draw counts less than an even game to the engine."""
 
     def native(self) -> Any:
-        return _native.checkers.Player(self.depth, self.value, self.endgames, self.nodes, self.seconds)
+        return _native.checkers.Player(self.depth, self.value, self.endgames, self.nodes, self.seconds, self.contempt)
 
 
 @dataclass(frozen=True)
