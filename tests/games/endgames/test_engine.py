@@ -53,6 +53,7 @@ def test_python_chess_gets_exact_scores_and_lines(engine: chess.engine.SimpleEng
         truth = solve(state).dtm
         board = chess.Board(str(state))
         result = engine.play(board, chess.engine.Limit(depth=3), info=chess.engine.INFO_ALL)
+        assert result.move
         assert result.move in board.legal_moves
         score = result.info["score"].relative
         if truth is None:
@@ -87,7 +88,7 @@ def test_python_chess_may_choose_the_moves_and_the_agent(engine: chess.engine.Si
     result = engine.play(board, chess.engine.Limit(depth=1), root_moves=only, info=chess.engine.INFO_SCORE)
     assert result.move in only
     assert set(engine.options) == {"Agent", "MultiPV"}
-    assert "q-learning" in engine.options["Agent"].var
+    assert "q-learning" in (engine.options["Agent"].var or [])
     engine.configure({"Agent": "random"})
     played = {engine.play(board, chess.engine.Limit(depth=1)).move for _ in range(20)}
     assert len(played) > 3

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from pathlib import Path
 from typing import Any
 
 from rookery.agents import Agent, Explanation, Verdict
 from rookery.game import Game, Overlay, State
-from rookery.games.endgames import MODELS
+from rookery.games.endgames import MODELS, perfect
 from rookery.games.endgames import tables as exact
 from rookery.games.endgames.q_learning import LearnedTable, promise
 from rookery.games.endgames.rules import Endgames, EndgamesState
@@ -109,14 +110,18 @@ class QLearningAgent(Agent):
     area of the lone king and the distance of the kings, as a learner with a potential does at first.
 
     `path` is a `q-table-strong.npz` or `q-table-weak.npz` of `rookery train endgames q-learning`, or a run's folder.
-    Without it the shipped tables are used, learned from the initial positions of KQK, KRK and KBBK.
+    Without it the shipped values are used: `rookery train endgames perfect` learned them from all positions of KQK, KRK
+    and KBBK as starts, so that the agent plays these endgames perfectly, with either side.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.tables = [LearnedTable.load(file) for file in q_tables(path)]
+        self.tables = [] if path is None else [LearnedTable.load(file) for file in q_tables(path)]
+        self.shipped = path is None
 
     def met(self, state: EndgamesState) -> dict[int, float] | None:
         """The learned values, or None in a position that no learner met."""
+        if self.shipped and state.material in SHIPPED and not state.ending:
+            return dict(_shipped(state.material).values(state))
         for table in self.tables:
             values = table.values(state)
             if values is not None and values.keys() == set(state.legal_actions()):
@@ -142,10 +147,18 @@ class QLearningAgent(Agent):
         return Explanation(state, ranked[0], values, reasons, Overlay(arrows=[(cells[0], cells[1])], values=values))
 
 
-def q_tables(path: Path | None) -> list[Path]:
-    """The files of Q-tables in a folder, the file itself, or the tables that ship."""
-    if path is None:
-        return sorted(MODELS.glob("q-learning-*.npz"))
+SHIPPED = ("KQK", "KRK", "KBBK")
+"""Endgames whose learned values ship."""
+
+
+@functools.cache
+def _shipped(material: str) -> Any:
+    """The values of an endgame that ship; loaded when they are first needed."""
+    return perfect.load(MODELS / f"q-learning-{material}.npz")[1]
+
+
+def q_tables(path: Path) -> list[Path]:
+    """The files of Q-tables in a folder, or the file itself."""
     found = sorted(path.rglob("q-table-*.npz")) if path.is_dir() else [path]
     if not found:
         raise ValueError(f"there is no Q-table in {path}; `rookery train endgames q-learning` writes them")
@@ -153,16 +166,16 @@ def q_tables(path: Path | None) -> list[Path]:
 
 
 class PerfectAgent(Agent):
-    """Plays by the values that `perfect` learned: the discounted chance to mate."""
+    """Plays by the values that `perfect` learned: the discount to the power of the moves to mate after the first."""
 
-    def __init__(self, material: str, learner: Any) -> None:
-        self.material, self.learner = material, learner
+    def __init__(self, material: str, learned: Any) -> None:
+        self.material, self.learned = material, learned
 
     def values(self, state: State) -> dict[int, float]:
         assert isinstance(state, EndgamesState)
         if state.material != self.material:
             raise ValueError(f"the learner knows {self.material}, and not {state.material}")
-        return dict(self.learner.values(state))
+        return dict(self.learned.values(state))
 
 
 def describe(state: EndgamesState, action: int, dtm: int | None) -> str:

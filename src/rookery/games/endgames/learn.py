@@ -215,7 +215,7 @@ LESSON = Lesson(
         ),
         Finding(
             "With simple features hardly any run mates with two bishops: 7%.",
-            "20% with that reward; 100% with the same two features as a potential.",
+            "23% with that reward; 100% with the same two features as a potential.",
             "True of the reward, not of what it knows.",
         ),
         Finding(

@@ -57,7 +57,7 @@ def verdict(state: EndgamesState, dtm: int | None) -> str:
 
 
 class QLearning(Method):
-    """Q-learning with the least-best-move backup from one start, the system of Boar (2022)."""
+    """Q-learning from one start, the system of Boar (2022); as shipped, of every position of KQK, KRK and KBBK."""
 
     name, kind, game, model = "q-learning", "learn", "endgames", ""
     module, headline = "rookery.games.endgames.training", "won_last_100"

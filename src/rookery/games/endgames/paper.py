@@ -125,7 +125,7 @@ PAPER = Paper(
         ),
         Item(
             "future work: a better heuristic",
-            "presets `potential-static`, `potential-decaying`",
+            "presets `potential-static`, `potential-settling`, `potential-decaying`",
             "the same two quantities as a potential, which cannot change the best policy",
         ),
     ),

@@ -3,6 +3,9 @@
 The backup is that of the paper (its equation 2.2): a move is worth what the least best reply leaves. Four changes make
 it exact: the only reward is 1 for mate, the learning rate is 1, games start from all positions alike, and from each
 start every move is tried once. Nothing but the rules goes in; the exact tables are asked only how good the result is.
+
+A model holds one byte per position (up to the symmetries of the board), from which the values of all moves follow. The
+agent `q-learning` ships with those of KQK, KRK and KBBK.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rookery import _native
 from rookery.games.endgames.rules import Endgames
@@ -77,8 +81,11 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
 
     def save(row: Row) -> None:
         run.save(row, {"q": learner.q, "best": learner.best, "rounds": np.array(learner.rounds)})
-        info = {"kind": KIND, "material": game.material, "settings": run.settings, "rounds": learner.rounds}
-        save_model(run.folder / "model.npz", info, {"q": learner.q, "best": learner.best})
+        info = {
+            "kind": KIND, "material": game.material, "command": run.info["command"], "seed": run.seed,
+            "settings": run.settings, "figures": {"positions": learner.positions} | row,
+        }  # fmt: skip
+        save_model(run.folder / "model.npz", info, {"moves": to_moves(learner.best, settings.discount)})
 
     while not (run.rows and run.rows[-1]["perfect"]) and len(run.rows) < settings.passes:
         try:
@@ -132,12 +139,36 @@ def learn(game: Endgames, settings: Settings, seed: int = 0) -> list[Point]:
     return curve
 
 
+Moves = npt.NDArray[np.uint8]
+"""Moves to mate that a learned value stands for, by the number of the position; 0 where no mate is known."""
+
+
+def to_moves(best: npt.NDArray[np.float32], discount: float) -> Moves:
+    """Learned values as bytes. Every value is 0 or a power of the discount, so that nothing is lost; a mate in more
+    than 255 moves counts as one in 255.
+
+    >>> to_moves(np.array([0, 1, 0.95, 0.9025], np.float32), 0.95).tolist()
+    [0, 1, 2, 3]
+    """
+    steps = np.log(best, out=np.zeros(len(best)), where=best > 0) / np.log(discount)
+    return np.where(best > 0, np.minimum(np.rint(steps) + 1, 255), 0).astype(np.uint8)
+
+
+def to_values(moves: Moves, discount: float) -> npt.NDArray[np.float32]:
+    """The values that `to_moves` was given, to the last bit."""
+    powers = np.zeros(256, np.float32)
+    powers[1] = 1
+    for i in range(2, 256):  # as the backups multiply
+        powers[i] = np.float32(discount) * powers[i - 1]
+    return powers[moves]
+
+
 def load(path: Path | str) -> tuple[str, Any]:
-    """The material and the learner in a file that `train` wrote."""
+    """The material and the values in a file that `train` wrote."""
     info, arrays = load_arrays(path, KIND)
     try:
-        learner = _native.endgames.PerfectLearner(info["material"][1:-1], info["settings"]["discount"])
-        learner.restore(arrays["q"], arrays["best"], info["rounds"])
-    except (KeyError, TypeError, ValueError) as error:
+        material, discount = info["material"], info["settings"]["discount"]
+        values = _native.endgames.PositionValues(material[1:-1], discount, to_values(arrays["moves"], discount))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(f"{path} does not hold the values of an endgame: {error}") from None
-    return info["material"], learner
+    return material, values

@@ -99,6 +99,8 @@ class Settings:
     steps_per_square: float = 5.0
     """How many moves nearer to mate the potential takes one square less of area or distance to be. Large values find
     some mate soon, small ones a shorter mate later."""
+    explored: float = 1.0
+    """Share of the matches, from the first, that explore; those after them only play and learn."""
 
     def native(self) -> _native.endgames.QSettings:
         if self.reward not in ("stockfish", "heuristic"):
@@ -117,6 +119,7 @@ class Settings:
             engine_reward=self.reward == "stockfish",
             potential=self.shaping == "potential",
             steps_per_square=self.steps_per_square,
+            explored=self.explored,
         )
 
 
@@ -160,9 +163,12 @@ POTENTIAL = Settings("heuristic", decay=1.1, alpha=1.0, shaping="potential")
 
 POTENTIAL_VERSIONS = {
     "Potential Static": dataclasses.replace(POTENTIAL, decay=1.0),
+    "Potential Settling": dataclasses.replace(POTENTIAL, decay=1.0, explored=0.5),
     "Potential Decaying": POTENTIAL,
 }
-"""The same knowledge as the heuristic versions, better founded."""
+"""The same knowledge as the heuristic versions, better founded. With constant exploration a run may end just after an
+explored move has opened a line that looks better and is not; the version that settles explores in the first half of its
+matches only, and has the second half to find that out."""
 
 Learners = Literal["strong", "weak", "both"]
 

@@ -182,7 +182,7 @@ class Endgames(NativeGame):
 
 _LEVELS = (
     Level("Beginner", "random", about="lasts 7 moves against perfect play"),
-    Level("Student", "q-learning", about="lasts 7.4 moves against perfect play"),
+    Level("Student", "mcts:simulations=100", about="lasts 7.7 moves against perfect play"),
     Level("Searcher", "mcts:simulations=1000", about="lasts 8 moves against perfect play"),
     Level("Perfect", "oracle", about="lasts 10 moves against perfect play"),
 )
