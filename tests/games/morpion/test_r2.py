@@ -33,9 +33,13 @@ def test_ranked_rewards() -> None:
     recent = [50, 40, 60, 45, 55, 52, 41, 48]  # ranked: 40 41 45 48 50 52 55 60, and 8 * 0.75 is place 6
     rng = np.random.default_rng(0)
     assert r2.ranked_reward(60, recent, TINY, rng) == 1
-    assert r2.ranked_reward(52, recent, TINY, rng) == -1
+    assert r2.ranked_reward(56, recent, TINY, rng) == 1
+    assert r2.ranked_reward(54, recent, TINY, rng) == -1
     assert {r2.ranked_reward(55, recent, TINY, rng) for _ in range(30)} == {1, -1}
     assert {r2.ranked_reward(50, [50], TINY, rng) for _ in range(30)} == {1, -1}
+    top = replace(TINY, ratio=1.0)  # the best one
+    assert r2.ranked_reward(55, recent, top, rng) == -1
+    assert {r2.ranked_reward(60, recent, top, rng) for _ in range(30)} == {1, -1}
 
 
 def test_actions_are_dots_and_the_first_line_is_drawn() -> None:

@@ -78,6 +78,11 @@ def test_what_is_found_is_legal_and_over(device: Device, variant: str, tmp_path:
     assert tried == search.playouts
     assert all(0 < row["trials"]["mated"][0] < row["trials"]["box"][0] for row in rows)
     assert search.lost == 0
+    tried, made = search.exchanged
+    assert (tried > 0).all(), "every two neighbours had their turn"
+    assert (made > 0).all()
+    assert (made <= tried).all()
+    assert not np.array_equal(search.replicas.at, Replicas.new(search.settings).at), "grids have changed places"
 
 
 def test_a_resumed_search_is_the_same_as_one_in_one_go(device: Device, tmp_path: Path) -> None:

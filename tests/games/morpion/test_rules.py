@@ -5,6 +5,7 @@ import json
 import random
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -245,7 +246,7 @@ def test_illegal_actions_are_refused() -> None:
     "options",
     [{"length": 3}, {"length": 6}, {"board": 0}, {"board": 9}, {"board": 65}, {"board": -1}, {"length": 4, "board": 7}],
 )
-def test_bad_options_are_refused(options: dict[str, int]) -> None:
+def test_bad_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must have"):
         Morpion(**options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -255,8 +256,14 @@ def test_long_games_of_5t_within_minutes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("variant", "optimum"), [("4D", 35), ("4T", 62)])
 def test_optimal_games_within_a_minute(variant: str, optimum: int) -> None:
-    campaign = Campaign(CampaignSettings(variant, "nrpa", level=3))
-    campaign.go(seconds=60, tick=lambda control: control.stop() if campaign.verdict else None)
+    campaign = Campaign(CampaignSettings(variant, "nrpa", level=3, alpha=1.0))
+
+    def stop_early() -> None:
+        if campaign.verdict:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        campaign.go(seconds=60, tick=stop_early)
     assert campaign.best.score == optimum
 
 

@@ -184,6 +184,7 @@ def test_the_policy_numbers_its_planes_as_the_game_numbers_actions() -> None:
     net = zero.Net(TINY)
     with torch.no_grad():
         net.policy.weight.zero_()
+        assert net.policy.bias is not None
         net.policy.bias.copy_(torch.arange(20.0))
         scores, _ = net.eval()(torch.zeros(1, 9, 16, 16))
     for action in (0, 1, 4, 5, 1402, GAME.num_actions - 1):

@@ -455,7 +455,8 @@ def _evaluate_r2(model: Path, games: int, simulations: int, seed: int) -> Answer
 
 
 def _summary(scores: Any, **more: Any) -> dict[str, Any]:
-    if len(scores) == 0:  # the time was up before a search had begun
+    scores = scores[np.isfinite(scores)]  # the time may be up before a search has played a game
+    if len(scores) == 0:
         return {"best": None, "count": 0, **more}
     middle = {"mean": round(float(scores.mean()), 2), "median": float(np.median(scores))}
     return {"best": int(scores.max()), **middle, "count": len(scores), **more}

@@ -1,8 +1,8 @@
 """Replica exchange of thousands of grids of 5T or 5D on a GPU.
 
 Every grid is worked on by destroy and repair (`native/games/morpion/walk.hpp`) at a temperature. A ladder is one grid
-at each of several temperatures, and after every round neighbours change places. Some ladders are plain; the others
-belong to islands, which merge in pairs from time to time. Inside an island,
+at each of several temperatures, and after every round neighbours change places. Ladders are plain, or belong to
+islands, which merge in pairs from time to time. Inside an island,
 
 - the grids are turned so that they share as many lines as possible with the island's longest one;
 - grids mate: a hole in one of them is repaired with the lines that a grid of another ladder has there;
@@ -75,8 +75,8 @@ class Settings:
     """Trials of 256 that repair a hole with the partner's lines, in grids that have a partner."""
     weight: int = 1000
     """Weight of a known line when a game is played to its end; any other has 1."""
-    plain: float = 0.25
-    """Share of the ladders that have neither mating nor renewal."""
+    plain: float = 1.0
+    """Share of the ladders that have neither mating nor renewal; the others are in islands."""
     islands: int = 64
     """Groups of the other ladders that have nothing to do with each other at first."""
     merge: int = 250
