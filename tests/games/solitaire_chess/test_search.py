@@ -12,6 +12,7 @@ from rookery.games.solitaire_chess.exact import solve
 from rookery.games.solitaire_chess.puzzles import make_solo_puzzles, pack
 from rookery.games.solitaire_chess.rules import SolitaireChess, SolitaireChessState
 from rookery.games.solitaire_chess.search import Method, Order, plainly_dead, search
+from rookery.games.solitaire_chess.study import random_boards
 from tests.games.solitaire_chess import oracle
 from tests.games.solitaire_chess.published import published_puzzles
 
@@ -153,6 +154,32 @@ def test_ranking_without_look_ahead_is_what_the_net_says(orders: list[Order]) ->
     assert _native.solitaire_chess.ranked_moves(ranker, state) != here
 
 
+@pytest.mark.parametrize("trained", ["dqn", "taught"])
+def test_best_first_stays_on_a_line_that_the_net_believes_in(trained: str) -> None:
+    """On boards that nobody made hard it enters hardly more positions than there are pieces, which is the least."""
+    ranker = capture_ranker.load(capture_ranker.shipped(GAME, trained))
+    states = random_boards(GAME, 200, seed=11)
+    least = sum(str(state).count(letter) for state in states for letter in "KQRBNP")
+    assert sum(search(state, "best-first", ranker).states for state in states) <= 1.02 * least
+
+
+def test_looking_ahead_is_certain_about_the_last_two_pieces() -> None:
+    """A capture that leaves two pieces is good if one of them can take the other, as the oracle's rules say. The score
+    is the mean of 100 or -100 and of what the net says about the capture, which is never as sure as 50 log-odds."""
+    ranker = capture_ranker.load(capture_ranker.shipped(GAME))
+    rng = random.Random(2)
+    seen = set()
+    for _ in range(200):
+        state = random_state(rng, 3)
+        for move, score in _native.solitaire_chess.ranked_moves(ranker, state):
+            after = state.clone()
+            after.apply(move)
+            solvable = bool(oracle.captures(oracle.parse(str(after))))
+            assert (score > 25) if solvable else (score < -25), (str(state), state.action_name(move), score)
+            seen.add(solvable)
+    assert seen == {False, True}
+
+
 def test_limits() -> None:
     state = make_solo_puzzles(SOLO, 18, 1, seed=1)[0]
     found = search(state, "dfs", "paper", max_states=50, max_tree=10)
@@ -202,7 +229,7 @@ def test_published_puzzles(published: list[dict[str, str]], trained: str) -> Non
     straight = np.mean([search(s, "dfs", ranker).states == s.pieces for s in states])
     assert ratio("dfs") <= 0.40
     assert ratio("dfs-tt") <= 0.12
-    assert ratio("best-first") <= 0.03
+    assert ratio("best-first") <= 0.02
     assert straight >= 0.80
 
 

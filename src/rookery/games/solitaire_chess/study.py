@@ -8,7 +8,9 @@ measured too: the environment variable `ROOKERY_PUBLISHED_PUZZLES` names a CSV f
 from __future__ import annotations
 
 import csv
+import itertools
 import os
+import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -157,6 +159,7 @@ def run(size: Size, seed: int, folder: Path, console: Console) -> Result:
         Table("Positions entered on 80 generated puzzles", COLUMNS, [m.row(base, pieces) for m in measured], command,
               note),
         _by_level(puzzles, compared, command),
+        _random_boards(game, rankers, seed, command),
         _tie(game, rankers, command),
         _speed(states, seed, command),
     ]  # fmt: skip
@@ -230,6 +233,32 @@ def _published(file: Path, game: SolitaireChess, rankers: Mapping[str, Order], c
     note = f"The {len(states)} puzzles of {file.name}, which {PUBLISHED} names. No ranker has learned from them."
     title = f"Positions entered on {len(states)} published puzzles"
     return Table(title, COLUMNS, [m.row(measured[0], pieces) for m in measured], command, note)
+
+
+def random_boards(game: SolitaireChess, count: int, seed: int) -> list[SolitaireChessState]:
+    """Random boards with one possible last piece and square, with any number of solutions."""
+    rng = random.Random(seed)
+    drawn = (game.random_start(rng) for _ in itertools.count())
+    return list(itertools.islice((state for state in drawn if len(capture_tree(state).finals) == 1), count))
+
+
+def _random_boards(game: SolitaireChess, rankers: Mapping[str, Order], seed: int, command: str) -> Table:
+    """The learned searches beside the least number of positions on boards that nobody made hard."""
+    states = random_boards(game, 200, seed)
+    pieces = np.array([state.pieces for state in states])
+    rows = []
+    for name in ("dqn", "taught"):
+        depth_first = np.array([search(state, "dfs", rankers[name]).states for state in states])
+        methods: dict[str, Method] = {"depth first": "dfs", "with memory": "dfs-tt", "best first": "best-first"}
+        for label, method in methods.items():
+            counts = np.array([search(state, method, rankers[name]).states for state in states])
+            rows.append(
+                [f"{name}, {label}", f"{counts.sum():,}", f"{counts.sum() / pieces.sum():.4f}",
+                 str((counts == pieces).sum()), str((counts > depth_first).sum())]
+            )  # fmt: skip
+    columns = ["search", "positions", "ratio to the least", "straight to a solution", "more than depth first"]
+    note = f"Boards of 4 to 8 pieces; the least possible is one position per piece, {pieces.sum():,} in all."
+    return Table("200 random boards with one possible last piece", columns, rows, command, note)
 
 
 def _tie(game: SolitaireChess, rankers: Mapping[str, Order], command: str) -> Table:
