@@ -14,7 +14,6 @@ from rookery.cli import main
 from rookery.games.tenten import exact
 from rookery.games.tenten.rules import PIECE_SETS, TenTen
 from rookery.registry import agent as load_agent
-from rookery.statistics import poisson_interval
 from tests.commands import answer
 from tests.games.tenten.oracle_values import Mdp
 
@@ -265,13 +264,6 @@ def test_oracle_explains_and_refuses() -> None:
     assert "rounds" in explanation.reasons[0]
     with pytest.raises(ValueError, match="up to 16 cells"):
         load_agent("oracle", TenTen())
-
-
-def test_poisson_interval() -> None:
-    # Exact limits (chi-square): 0 -> 3.689, 1 -> (0.0253, 5.572), 100 -> (81.36, 121.63).
-    assert poisson_interval(0) == pytest.approx((0, 3.689), abs=0.05)
-    assert poisson_interval(1) == pytest.approx((0.0253, 5.572), abs=0.03)
-    assert poisson_interval(100) == pytest.approx((81.36, 121.63), abs=0.02)
 
 
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

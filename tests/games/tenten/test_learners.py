@@ -166,6 +166,64 @@ def test_look_ahead_averages_over_the_next_piece() -> None:
         assert value == pytest.approx(survival(after), abs=1e-5)
 
 
+def test_unsafe_placements_are_compared_by_two_pieces() -> None:
+    game = TenTen(4, 4, "three")
+    network = random_network(game, ((2, 3),))
+    discount = network.settings.discount
+    board = drawn_board(random.Random(8), 4, 4)
+
+    def after(board: set[oracle.Cell], piece: int) -> list[set[oracle.Cell]]:
+        """Boards after a placement, the best first."""
+        shape = list(game.shapes[piece])
+        boards = [oracle.place(board, 4, 4, shape, at)[0] for at in oracle.placements(board, 4, 4, shape)]
+        values = network.values(boards_array(boards, 4)) if boards else []
+        return [boards[i] for i in sorted(range(len(boards)), key=lambda i: -values[i])]
+
+    def survival(board: set[oracle.Cell], width: int) -> float:
+        total = 0.0
+        for piece in range(3):
+            boards = after(board, piece)
+            if width:
+                total += max((survival(b, 0) for b in boards[:width]), default=0.0) / 3
+            elif boards:
+                total += (1 - discount / (1 + math.exp(network.values(boards_array(boards[:1], 4))[0]))) / 3
+        return total
+
+    piece = game.piece_names.index("1x2")
+    arguments = (network.weights, discount, halves(board, 4), piece, 1000)
+    first = network.features.placements(*arguments)[0][:4]
+    cells, _, _, values = network.features.placements(*arguments, safe=1.1)
+    assert set(cells[:4]) == set(first)
+    assert list(values[:4]) == sorted(values[:4], reverse=True)
+    for cell, value in zip(cells[:4], values[:4], strict=True):
+        board_after = oracle.place(board, 4, 4, list(game.shapes[piece]), divmod(int(cell), 4))[0]
+        assert value == pytest.approx(survival(board_after, 3), abs=1e-5)
+    assert list(network.features.placements(*arguments, safe=-1)[0][:4]) == list(first)
+
+
+def test_the_plan_after_which_the_next_hands_fit_is_chosen() -> None:
+    # Two single cells: the second belongs where a 3x3 still fits, whatever the weights say.
+    game = TenTen(4, 4, {"1x1": 1, "3x3": 1}, hand=2)
+    network = random_network(game, ((2, 2),))
+    single, square = game.piece_names.index("1x1"), game.piece_names.index("3x3")
+    rng, better = random.Random(5), 0
+    for _ in range(20):
+        board = {(r, c) for r, c in ((0, 3), (1, 3), (3, 0), (3, 1)) if rng.random() < 0.7}
+
+        def fits(moves: list[tuple[int, int]], board: set[oracle.Cell] = board) -> bool:
+            for _, cell in moves:
+                board = oracle.place(board, 4, 4, [(0, 0)], divmod(cell, 4))[0]
+            return bool(oracle.placements(board, 4, 4, list(game.shapes[square])))
+
+        hand = [single, single]
+        usual, value = network.features.plan(network.weights, halves(board, 4), hand, 0)
+        safe, safe_value = network.features.plan(network.weights, halves(board, 4), hand, 0, [[square, single]])
+        assert safe_value <= value
+        better += fits(safe) > fits(usual)
+        assert fits(safe) >= fits(usual)
+    assert better > 0
+
+
 def test_a_hand_is_planned_as_by_trying_everything() -> None:
     game = TenTen(4, 4, "seven", hand=3)
     network = random_network(game, ((2, 2), (1, 4)))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from rookery.games.tenten.rules import PIECE_SETS, SHAPES, TenTen
 from tests.games.tenten import oracle
 
 
-def cells_of(state) -> set[tuple[int, int]]:
+def cells_of(state: Any) -> set[tuple[int, int]]:
     return {divmod(cell, state.game.columns) for cell in state.cells}
 
 
@@ -141,7 +142,7 @@ def test_a_piece_of_your_own() -> None:
         ({"hand": 4}, "1 to 3 pieces"),
     ],
 )
-def test_bad_settings_are_refused(options: dict[str, object], message: str) -> None:
+def test_bad_settings_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TenTen(**options)
 

@@ -17,6 +17,7 @@ True
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -103,17 +104,20 @@ class NTuple:
 
     def play(
         self, games: int, seed: int, max_rounds: int = 1_000_000_000, *, look_ahead: int = 0, margin: float = 1.5,
-        narrow: int = 8, wide: int = 100, comfort: float = 4.0, threads: int = 0,
+        narrow: int = 8, wide: int = 100, comfort: float = 4.0, safe: float = 0.0, worry: float = -math.inf,
+        guesses: int = 48, threads: int = 0,
     ) -> Survival:  # fmt: skip
         """Play whole games. `look_ahead` is the greatest number of placements behind which every next piece is looked
-        at, `margin` how far below the best value they may lie.
+        at, `margin` how far below the best value they may lie. Where the best of them stays alive with a chance below
+        `safe`, the first four are compared by a look at the next two pieces.
 
         Where a hand has several pieces, a beam search of width `narrow` plans all of them, and one of width `wide` if
-        the plan's value is below `comfort`; lengths are then hands and not rounds.
+        the plan's value is below `comfort`; lengths are then hands and not rounds. Where even that plan's value is
+        below `worry`, the six best plans are compared by planning `guesses` random hands after each of them.
         """
         rounds, hands, scores, ended, fatal = self.features.play(
             self.weights, self.settings.discount, games, seed, max_rounds, look_ahead, margin, narrow, wide,
-            comfort, threads,
+            comfort, safe, worry, guesses, threads,
         )  # fmt: skip
         return Survival(rounds if self.game.hand == 1 else hands, ended.astype(bool), scores, fatal)
 

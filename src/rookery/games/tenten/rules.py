@@ -291,7 +291,7 @@ class TenTenState(_native.tenten.State):
     def status(self) -> str:
         """The points so far, and at the end the rounds."""
         if self.player() != TERMINAL:
-            return f"{self.score:,} points"
+            return f"{self.score:,} point{'s' * (self.score != 1)}"
         return f"No piece fits any more: {self.score:,} points in {self.rounds:,} rounds"
 
 
