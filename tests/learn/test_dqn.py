@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.search.test_python_games import Coins
 from tests.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
-SMALL = {"steps": 60, "games": 8, "width": 16, "batch": 16, "memory": 500}
+SMALL: dict[str, Any] = {"steps": 60, "games": 8, "width": 16, "batch": 16, "memory": 500}
 
 
 def test_memory_keeps_the_last_moves() -> None:

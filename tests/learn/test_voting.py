@@ -78,3 +78,8 @@ def test_games_that_do_not_say_where_actions_are_get_no_votes() -> None:
     game.num_actions = 10  # so that an action is no cell
     with pytest.raises(ValueError, match="voting does not know on which cells of tic-tac-toe 4 is"):
         grid_view(game.initial_state(), 4)
+
+
+def test_without_a_table_it_says_what_to_train() -> None:
+    with pytest.raises(ValueError, match="voting is not trained yet; train it with `rookery train tenten q-learning`"):
+        rookery.agent("voting", rookery.load("tenten"))

@@ -18,7 +18,7 @@ from tests.search.test_python_games import Coins
 from tests.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
-SMALL = {"channels": 8, "blocks": 1, "games": 8, "simulations": 8, "batch": 16, "iterations": 3}
+SMALL: dict[str, Any] = {"channels": 8, "blocks": 1, "games": 8, "simulations": 8, "batch": 16, "iterations": 3}
 
 
 def test_positions_are_joined_and_padded() -> None:
@@ -220,6 +220,34 @@ def test_a_stopped_training_ends_with_the_same_net(tmp_path: Path) -> None:
     parts = train(GAME, "zero", out=tmp_path / "parts", resume=True, **SMALL)
     state = GAME.initial_state()
     assert parts.agent(simulations=1).values(state) == whole.agent(simulations=1).values(state)
+
+
+def test_the_net_learns_from_the_newer_half_of_what_was_played() -> None:
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL), seed=3)
+    played = []
+    for _ in range(4):
+        trainer.iterate()
+        played.append(trainer.new)
+        assert trainer.data is not None
+        assert len(trainer.data) == max(played[-1], sum(played) // 2)
+    small = zero.Trainer(GAME, zero.Settings(**SMALL | {"window": 10}), seed=3)
+    small.iterate()
+    assert small.data is not None
+    assert len(small.data) == 10
+    assert small.positions == small.new > 10
+
+
+def test_the_learning_rate_falls_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = []
+    step = zero.Trainer.iterate
+
+    def iterate(self: zero.Trainer) -> dict[str, float]:
+        rates.append(self.optimizer.param_groups[0]["lr"])
+        return step(self)
+
+    monkeypatch.setattr(zero.Trainer, "iterate", iterate)
+    train(GAME, "zero", out=tmp_path, **SMALL | {"iterations": 4, "decay": 0.5, "learning_rate": 1e-3})
+    assert rates == pytest.approx([1e-3, 1e-3, 1e-3, 1e-3 * 10**-0.5])
 
 
 def test_bad_settings(tmp_path: Path) -> None:

@@ -79,13 +79,15 @@ class Settings:
     drawn_moves: int = 12
     """Actions of a game, of both players together, that are drawn by their visits."""
     window: int = 40_000
-    """Positions to learn from: those of the last games."""
+    """Positions to learn from, at most: the last ones, and never more than the newer half of all that were played."""
     reuse: float = 4.0
     """How often a position is learned from, on average."""
     batch: int = 256
     """Positions per gradient step."""
     learning_rate: float = 2e-3
     """Learning rate of AdamW."""
+    decay: float = 0.0
+    """The last share of the training, in which the learning rate falls to a tenth."""
     own_value: float = 0.5
     """Games for two: the share of the search's own value in what the value learns; the rest is how the game ended."""
     symmetries: bool = True
@@ -122,7 +124,7 @@ class Settings:
         check_at_least(self, 1, "level", "search_iterations")
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
-        check_shares(self, "noise", "ratio", "own_value", "inertia")
+        check_shares(self, "noise", "ratio", "own_value", "inertia", "decay")
         try:
             torch.device(self.device)
         except RuntimeError:
@@ -491,6 +493,8 @@ class Trainer:
         self.data: Positions | None = None
         self.new = 0
         """Positions that the last iteration added."""
+        self.positions = 0
+        """Positions that all iterations added."""
         self.scores = np.zeros(0)
         self.iterations = 0
         self.actors = Actors(game, settings, hire)
@@ -538,7 +542,9 @@ class Trainer:
             share = self.settings.own_value
             played.positions.values = (share * played.positions.values + (1 - share) * result).astype(np.float32)
         parts = [part for part in (self.data, played.positions) if part is not None]
-        self.data, self.new = Positions.joined(parts, self.settings.window), played.moves
+        self.new, self.positions = played.moves, self.positions + played.moves
+        newer = max(self.new, self.positions // 2)  # what an early net played would teach its mistakes
+        self.data = Positions.joined(parts, min(self.settings.window, newer))
         return played
 
     def _learn(self, seed: int) -> tuple[Any, float]:
@@ -551,6 +557,11 @@ class Trainer:
         losses = learn(self.net, self.optimizer, self.data, symmetries, s, steps, seed)
         self._follow()
         return losses, time.perf_counter() - begin
+
+    def set_rate(self, rate: float) -> None:
+        """Change the learning rate."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
 
     def _follow(self) -> None:
         """Let the net that plays follow the one that learns."""
@@ -580,6 +591,7 @@ class Trainer:
         return nets.arrays(**self._parts()) | {
             **{f"data.{name}": array for name, array in self.data.arrays().items()},
             "scores": self.scores, "iterations": np.array(self.iterations), "new": np.array(self.new),
+            "positions": np.array(self.positions),
         }  # fmt: skip
 
     def restore(self, saved: Mapping[str, Array]) -> None:
@@ -588,6 +600,17 @@ class Trainer:
         prefix = "data."
         self.data = Positions(**{n.removeprefix(prefix): array for n, array in saved.items() if n.startswith(prefix)})
         self.scores, self.iterations, self.new = saved["scores"], int(saved["iterations"]), int(saved["new"])
+        self.positions = int(saved["positions"])
+
+
+def learning_rate(settings: Settings, done: float) -> float:
+    """The learning rate after a share of the training.
+
+    >>> [learning_rate(Settings(learning_rate=0.01, decay=0.5), done) for done in (0, 0.5, 0.75, 1)]
+    [0.01, 0.01, 0.0031622776601683794, 0.001]
+    """
+    fallen = max(0.0, 1 - (1 - done) / settings.decay) if settings.decay else 0.0
+    return float(settings.learning_rate * 10**-fallen)
 
 
 def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
@@ -595,17 +618,22 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     trainer = (NestedTrainer if settings.searches else Trainer)(game, settings, run.seed, run.hire)
     if (saved := run.restore()) is not None:
         trainer.restore(saved)
-    before = run.rows[-1]["minutes"] if run.rows else 0.0
-    begin = time.monotonic()
-    progress, rest, threads = 0.0, 0.0, torch.get_num_threads()
+    minutes = before = run.rows[-1]["minutes"] if run.rows else 0.0
+    begin, rest, threads = time.monotonic(), 0.0, torch.get_num_threads()
+
+    def share() -> float:
+        """How much of the training is done, 0 to 1."""
+        done = trainer.iterations / settings.iterations if settings.iterations else 0.0
+        return min(1.0, max(done, minutes / settings.minutes if settings.minutes else 0.0))
+
     torch.set_num_threads(1)  # the other cores play
     try:
+        progress = 0.0  # a run that is resumed does at least one iteration
         while progress < 1:
+            trainer.set_rate(learning_rate(settings, share()))
             row = trainer.iterate()
-            row["minutes"] = round(before + (time.monotonic() - begin) / 60, 3)
-            done = trainer.iterations / settings.iterations if settings.iterations else 0.0
-            progress = max(done, row["minutes"] / settings.minutes if settings.minutes else 0.0)
-            row["progress"] = min(1.0, progress)
+            minutes = row["minutes"] = round(before + (time.monotonic() - begin) / 60, 3)
+            progress = row["progress"] = share()
             saving = time.monotonic()
             if progress < 1 and saving < rest:
                 run.add(row)
