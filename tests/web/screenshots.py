@@ -1,7 +1,7 @@
 """Screenshots of the page: python -m tests.web.screenshots [--out FOLDER] [--only NAME ...] [--docs]
 
 Starts the page and takes every screen in four sizes, light and dark. With `--docs`, only those that the documentation
-shows, small, into `docs/images`.
+shows, small, light and dark, into `docs/images`.
 """
 
 from __future__ import annotations
@@ -174,8 +174,8 @@ SCREENS: dict[str, Callable[[Server, Page], None]] = {
     "morpion-thinking": morpion_thinking, "puzzle": puzzle, "watching": watching, "solved": solved,
     "tenten-thinking": tenten_thinking, "2048": numbers, "set-up": setting_up, "puzzles": puzzles,
 }  # fmt: skip
-DOCS = {"home": "light", "endgame": "light", "thinking": "light", "reviewing": "dark", "tenten": "dark"}
-"""What the documentation shows, and in which theme."""
+DOCS = ["home", "comparing", "endgame", "thinking", "reviewing", "tenten"]
+"""What the documentation shows."""
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
@@ -192,7 +192,7 @@ def take(out: Path, names: list[str], sizes: list[tuple[int, int]], themes: list
                     for name in names:
                         page = context.new_page()
                         page.on("pageerror", lambda error: print("page error:", error))
-                        page.on("console", lambda line: line.type == "error" and print("console:", line.text))
+                        page.on("console", lambda line: print("console:", line.text) if line.type == "error" else None)
                         SCREENS[name](server, page)
                         page.wait_for_timeout(300)
                         page.screenshot(path=str(out / f"{name}-{width}x{height}-{theme}.png"))
@@ -207,13 +207,13 @@ def take_for_docs() -> None:
     """The few of the documentation, at half their size and in few colours."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        for theme in THEMES:
-            take(Path(folder), [name for name, shown in DOCS.items() if shown == theme], SIZES[:1], [theme])
-        for name, theme in DOCS.items():
-            with Image.open(Path(folder) / f"{name}-1280x720-{theme}.png") as image:
-                small = image.convert("RGB").resize((800, 450), Image.Resampling.LANCZOS)
-                few = small.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-                few.save(IMAGES / f"web-{name}.png", optimize=True)
+        take(Path(folder), DOCS, SIZES[:1], THEMES)
+        for name in DOCS:
+            for theme, ending in (("light", ""), ("dark", "-dark")):
+                with Image.open(Path(folder) / f"{name}-1280x720-{theme}.png") as image:
+                    small = image.convert("RGB").resize((800, 450), Image.Resampling.LANCZOS)
+                    few = small.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+                    few.save(IMAGES / f"web-{name}{ending}.png", optimize=True)
 
 
 def main() -> None:

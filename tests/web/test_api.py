@@ -122,7 +122,7 @@ def test_the_example_bot_plays(site: Site, game: str) -> None:
     arguments = ["--url", site.url, "--game", game, "--seed", "3"]
     run = subprocess.run([sys.executable, str(BOT), *arguments], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
-    play = re.search(r"#/play/(\S+)", run.stdout)[1]
+    (play,) = re.findall(r"#/play/(\S+)", run.stdout)
     view = requests.get(f"{site.url}/api/plays/{play}", timeout=30).json()
     assert view["turn"] == "over"
     assert run.stdout.endswith(f"\n{view['status']}\n")

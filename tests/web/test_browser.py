@@ -60,7 +60,7 @@ def open_page(browser: Any, server: Server) -> Iterator[OpenPage]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
-        page.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
+        page.on("console", lambda message: problems.extend([message.text] * (message.type in ("error", "warning"))))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.route("**/api/plays", with_seed)
         page.goto(f"{server.url}/{path}")

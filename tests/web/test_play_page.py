@@ -318,8 +318,7 @@ def test_1010_has_a_hand_of_three(open_page: OpenPage) -> None:
 
 
 def test_equalling_the_record_is_celebrated(open_page: OpenPage, server: Server) -> None:
-    state = shipped("4D")
-    state = rookery.load("morpion", "4D").parse_state(str(state))
+    state = rookery.load("morpion", "4D").parse_state(str(shipped("4D")))
     *before, last = state.moves
     start = state.game.initial_state()
     for action in before:

@@ -2,7 +2,7 @@
 // touch. Touching or dragging narrows the moves down; where several are left and nothing more can be touched, a picker
 // on the board asks.
 
-import { calm, drawing, figure, h, s } from "./dom.js";
+import { calm, drawing, figure, h, parts, s } from "./dom.js";
 
 const GLIDE = 190; // milliseconds that a piece needs for its way
 const FAR = 6; // pixels after which a press is a drag
@@ -20,7 +20,9 @@ export class Board {
     this.zoomBar = h("div", { class: "zoom", role: "group", "aria-label": "Zoom", hidden: true }, zoom("+", "Zoom in", 1.4), zoom("−", "Zoom out", 1 / 1.4));
     this.element = h("div", { class: "board-area" }, this.frame, this.zoomBar, this.picker, this.tip);
     this.flipped = false;
-    this.aspect = 1;
+    this.width = this.height = this.aspect = 1;
+    /** @type {((dx: number, dy: number) => void) | null} Called where the pointer has swept over the board. */
+    this.onswipe = null;
     this.path = [];
     this.legal = [];
     this.waiting = null; // the move that a second tap makes
@@ -60,7 +62,8 @@ export class Board {
       this.waiting = null;
       this.drag = null;
     }
-    if (this.frame.contains(document.activeElement)) this.refocus = Number(document.activeElement.dataset.touch);
+    const focused = /** @type {HTMLElement} */ (document.activeElement);
+    if (this.frame.contains(focused)) this.refocus = Number(focused.dataset.touch);
     const before = this.svg ? { pieces: this.pieces(), fills: this.fills(), boxes: this.boxes } : null;
     this.legal = legal;
     this.svg = drawing(svg, label);
@@ -69,12 +72,12 @@ export class Board {
     this.aspect = this.width / this.height;
     this.frame.style.setProperty("--aspect", this.aspect); // the style sheet fits the board into the window by it
     this.boxes = new Map();
-    for (const cell of this.svg.querySelectorAll("[data-cell]")) this.boxes.set(Number(cell.dataset.cell), box(cell));
+    for (const cell of parts(this.svg, "[data-cell]")) this.boxes.set(Number(cell.dataset.cell), box(cell));
     if (this.flipped) turn(this.svg);
     this.marks = s("g", { "pointer-events": "none" });
     this.above = s("g", { "pointer-events": "none" });
     this.layer = s("g", {});
-    this.inside = this.flipped ? this.svg.querySelector("g.turned") : this.svg;
+    this.inside = this.flipped ? parts(this.svg, "g.turned")[0] : this.svg;
     const first = [...this.inside.children].find((child) => child.matches("[data-piece]"));
     if (first) first.before(this.marks);
     else this.inside.append(this.marks);
@@ -103,14 +106,14 @@ export class Board {
 
   /** What stands on the board: kind, place and element of every piece. */
   pieces() {
-    return [...this.svg.querySelectorAll("[data-piece]")].map((element) => {
+    return parts(this.svg, "[data-piece]").map((element) => {
       const [x, y] = element.dataset.upright.split(" ").map(Number);
       return { kind: element.dataset.piece, x, y, element };
     });
   }
 
   fills() {
-    return new Map([...this.svg.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell.getAttribute("fill")]));
+    return new Map(parts(this.svg, "[data-cell]").map((cell) => [cell.dataset.cell, cell.getAttribute("fill")]));
   }
 
   centre(cell) {
@@ -139,7 +142,7 @@ export class Board {
       this.marks.append(piece.element);
       piece.element.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLIDE, fill: "forwards" }).finished.then(() => piece.element.remove(), () => null);
     }
-    for (const cell of this.svg.querySelectorAll("[data-cell]")) {
+    for (const cell of parts(this.svg, "[data-cell]")) {
       const fill = before.fills.get(cell.dataset.cell);
       if (fill !== undefined && fill !== cell.getAttribute("fill")) cell.animate([{ opacity: 0.15 }, { opacity: 1 }], { duration: 1.5 * GLIDE });
     }

@@ -1,8 +1,14 @@
 // Small helpers around the DOM.
 
-/** An element: h("button", {class: "x", onclick: f}, "text", child). Attributes that are null or false are left out. */
+/**
+ * An element: h("button", {class: "x", onclick: f}, "text", child). Attributes that are null or false are left out.
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ * @param {any[]} children
+ * @returns {any} The element; which kind depends on the tag.
+ */
 export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+  const element = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -22,15 +28,31 @@ export function s(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A drawing of the server as an element that fills its place. */
+/**
+ * A drawing of the server as an element that fills its place.
+ * @param {string} text
+ * @param {string | null} [label]
+ * @returns {SVGSVGElement}
+ */
 export function drawing(text, label) {
-  const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+  const svg = /** @type {any} */ (document.importNode(parsed.documentElement, true));
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   svg.querySelector("title")?.remove();
   if (label === null) svg.setAttribute("aria-hidden", "true");
   else if (label) svg.setAttribute("aria-label", label);
   return svg;
+}
+
+/**
+ * The elements inside another that a selector names.
+ * @param {Element} svg
+ * @param {string} selector
+ * @returns {SVGGraphicsElement[]}
+ */
+export function parts(svg, selector) {
+  return /** @type {SVGGraphicsElement[]} */ ([...svg.querySelectorAll(selector)]);
 }
 
 export function options(select, values, chosen, name = (value) => value) {

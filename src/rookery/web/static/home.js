@@ -69,8 +69,9 @@ class Films {
     const next = drawing(film.frames[film.at], null);
     const old = [...thumb.children];
     thumb.append(next);
-    if (calm()) for (const svg of old) svg.remove();
-    else next.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 350 }).finished.then(() => old.forEach((svg) => svg.remove()), () => null);
+    const replaced = () => { for (const svg of old) svg.remove(); };
+    if (calm()) replaced();
+    else next.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 350 }).finished.then(replaced, () => null);
   }
 
   stop() {

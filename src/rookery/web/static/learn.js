@@ -14,7 +14,7 @@ export async function learnPage(place) {
         h("div", { class: "lesson-words" }, h("h2", {}, lesson.title), h("p", {}, lesson.summary), h("p", { class: "soft small-text" }, lesson.paper)))))));
 }
 
-export async function lessonPage(place, query, name) {
+export async function lessonPage(place, _query, name) {
   const lesson = await get(`/learn/${name}`);
   const leaving = [];
   const [figure, ...experiments] = lesson.experiments.map((row) => {
@@ -237,7 +237,11 @@ function sized(svg) {
 /** A drawing that may change with the step, or a chart that grows. */
 class Panel {
   constructor({ title, svgs, notes, chart, wide }, steps) {
-    Object.assign(this, { svgs, notes, chart, steps, title });
+    this.svgs = svgs;
+    this.notes = notes;
+    this.chart = chart;
+    this.steps = steps;
+    this.title = title;
     this.drawn = new Map();
     this.place = h("div", { class: "lesson-drawing", tabindex: wide && !chart ? 0 : null, role: "group", "aria-label": title });
     this.note = h("figcaption", {});

@@ -1,13 +1,14 @@
 // The page: which part of it is shown, and light or dark.
 
 import { home } from "./home.js";
-import { h, toast } from "./dom.js";
+import { h, parts, toast } from "./dom.js";
 import { learnPage, lessonPage } from "./learn.js";
 import { setUp } from "./setup.js";
 import { playPage } from "./play.js";
 import { puzzlesPage } from "./puzzles.js";
 import { reportsPage, runPage, runsPage } from "./runs.js";
 
+/** @type {[RegExp, string, (...about: any[]) => any][]} The address, the part of the menu, and what shows the page. */
 const PAGES = [
   [/^\/$/, "home", home],
   [/^\/new\/([^/]+)$/, "home", setUp],
@@ -32,7 +33,7 @@ async function show() {
   for (const [pattern, nav, page] of PAGES) {
     const match = pattern.exec(path);
     if (!match) continue;
-    for (const link of document.querySelectorAll("[data-nav]")) {
+    for (const link of parts(document.body, "[data-nav]")) {
       if (link.dataset.nav === nav) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }

@@ -9,7 +9,7 @@ import { Review } from "./review.js";
 import { setSound, sound, soundOn } from "./sound.js";
 import { Thoughts } from "./think.js";
 
-export async function playPage(place, query, id) {
+export async function playPage(place, _query, id) {
   const [view, { query: token }] = await Promise.all([get(`/plays/${id}`), get("/address")]);
   const page = new PlayPage(view, token);
   place.append(page.element);
@@ -38,7 +38,7 @@ class PlayPage {
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
     this.verdict = h("p", { class: "verdict", role: "status", "aria-live": "polite", hidden: true });
     this.banner = h("section", { class: "banner", "aria-label": "Result", hidden: true });
-    this.seats = view.sides.map((side, i) => {
+    this.seats = view.sides.map((_side, i) => {
       const select = h("select", { id: `seat-${i}` });
       offer(select, view, view.players[i]);
       select.addEventListener("change", () => openedMore(select, this.view, this.view.players[i]) || this.seat());
@@ -180,7 +180,9 @@ class PlayPage {
     const seats = view.agents.join() !== before.agents.join() || view.players.join() !== before.players.join(); // not every agent can play every position
     this.view = view;
     if (seats) {
-      this.seats.forEach((select, i) => offer(select, view, view.players[i]));
+      this.seats.forEach((select, i) => {
+        offer(select, view, view.players[i]);
+      });
       this.thoughts.offer();
     }
     if (moved) {

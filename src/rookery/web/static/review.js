@@ -127,7 +127,9 @@ export class Review {
       s("line", { x1: EDGE, x2: WIDTH - EDGE, y1: zero, y2: zero, class: "graph-zero" }),
       s("polyline", { points, class: "graph-line" }));
     const bad = new Set((this.worst ?? []).map(({ ply }) => ply));
-    this.rows.forEach((row, i) => bad.has(row.ply) && svg.append(s("circle", { cx: x(i), cy: y(row.value), r: 7, class: "graph-bad" })));
+    this.rows.forEach((row, i) => {
+      if (bad.has(row.ply)) svg.append(s("circle", { cx: x(i), cy: y(row.value), r: 7, class: "graph-bad" }));
+    });
     const here = this.rows.findLastIndex((row) => row.ply <= this.page.view.ply);
     if (here >= 0) svg.append(s("line", { x1: x(here), x2: x(here), y1: 0, y2: HEIGHT, class: "graph-here" }));
     svg.addEventListener("click", (event) => {

@@ -113,7 +113,7 @@ function starter(forms) {
   h("div", { class: "row" }, h("button", { type: "submit", class: "main" }, "Start")));
 }
 
-export async function runPage(place, query, id) {
+export async function runPage(place, _query, id) {
   let run = await get(`/runs/${id}`);
   let timer = 0;
   let closed = false;
