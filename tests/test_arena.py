@@ -3,20 +3,19 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from examples.tic_tac_toe import TicTacToe
 
 from rookery import arena
 from rookery.agents import Agent
 from rookery.cli import main
-from rookery.game import Game, State
+from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.checkers.rules import parse_pdn
 from rookery.games.solitaire_chess.puzzles import hints
 from rookery.registry import agent as load_agent
 from rookery.registry import agent_names, load, register
 from rookery.search.agents import RandomAgent
-from rookery.statistics import bootstrap_interval, poisson_interval, wilson_interval
+from rookery.statistics import wilson_interval
 from tests.commands import answer, check_refusal
 
 
@@ -49,7 +48,7 @@ def test_chance_is_the_same_for_both() -> None:
     seen: list[list[int]] = []
 
     class Watcher(RandomAgent):
-        def choose(self, state: State, rng: random.Random) -> int:
+        def choose(self, state: State, rng: random.Random | None = None) -> int:
             if not state.cells:  # type: ignore[attr-defined]
                 seen.append([])
             seen[-1].append(state.hand[0])  # type: ignore[attr-defined]
@@ -69,17 +68,6 @@ def test_settings_are_checked() -> None:
         arena.match(game, agent, agent, 3)
     with pytest.raises(ValueError, match="at least 1"):
         arena.match(game, agent, agent, 0)
-
-
-def test_intervals() -> None:
-    # Textbook values: Wilson 8/10, Garwood for 5 events.
-    assert wilson_interval(8, 10) == pytest.approx((0.490, 0.943), abs=1e-3)
-    assert wilson_interval(0, 0) == (0, 1)
-    assert poisson_interval(5) == pytest.approx((1.623, 11.668), abs=1e-3)
-    assert poisson_interval(1000) == pytest.approx((938.97, 1063.95), abs=0.1)
-    low, high = bootstrap_interval(np.random.default_rng(1).normal(5, 1, 400))
-    assert low < 5 < high
-    assert high - low == pytest.approx(2 * 1.96 / 20, rel=0.25)
 
 
 def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,6 +119,104 @@ def test_elo_of_two() -> None:
     elo = tournament.elo()
     assert elo["minimax:depth=1"][0] - elo["random"][0] == pytest.approx(190.8, abs=2)
     assert elo["minimax:depth=1"][1] > 60
+
+
+def test_both_games_of_a_pair_share_a_start() -> None:
+    tournament = arena.Tournament("checkers", ["random", "minimax:depth=1", "minimax:depth=2"], 8, seed=5)
+    list(tournament.play())
+    starts = [{record.start for record in tournament.records.values() if record.number // 2 == n} for n in range(4)]
+    assert [len(same) for same in starts] == [1, 1, 1, 1]
+    assert len(set.union(*starts)) > 1
+
+
+class Coin(State):
+    """A coin is tossed eight times; then each player answers."""
+
+    def __init__(self, game: Game, actions: list[int]) -> None:
+        self._game, self.actions = game, actions
+
+    @property
+    def game(self) -> Game:
+        return self._game
+
+    def player(self) -> int:
+        return CHANCE if len(self.actions) < 8 else (0, 1, TERMINAL)[len(self.actions) - 8]
+
+    def legal_actions(self) -> list[int]:
+        return [0, 1] if self.player() >= 0 else []
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.5)] if self.player() == CHANCE else []
+
+    def apply(self, action: int) -> None:
+        self.actions.append(action)
+
+    def clone(self) -> State:
+        return Coin(self._game, self.actions[:])
+
+    def returns(self) -> list[float]:
+        return [0.0, 0.0]
+
+    def key(self) -> bytes:
+        return bytes(self.actions)
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.actions))
+
+
+class Coins(Game):
+    name, players, num_actions, observation_shape = "coins", 2, 2, (1,)
+
+    def initial_state(self) -> State:
+        return Coin(self, [])
+
+
+def test_both_games_of_a_pair_have_the_same_draws_and_players_have_their_own() -> None:
+    drawn: list[float] = []
+
+    class Drawing(Agent):
+        def choose(self, state: State, rng: random.Random | None = None) -> int:
+            assert rng is not None
+            drawn.append(rng.random())
+            return 0
+
+    tournament = arena.Tournament(Coins(), [Drawing(), Drawing()], 6, seed=1)
+    list(tournament.play())
+    tosses = [record.actions[:8] for record in sorted(tournament.records.values(), key=lambda record: record.number)]
+    assert tosses[0::2] == tosses[1::2]
+    assert len({tuple(toss) for toss in tosses}) == 3
+    assert len(set(drawn)) == 12
+
+
+def test_standings_and_points() -> None:
+    """A beats B once and draws once, B and C draw twice, A and C draw twice."""
+    names = ("random", "minimax:depth=1", "minimax:depth=2")
+    tournament = arena.Tournament("checkers", names[::-1], 2)
+    a, b, c = names
+    for number, seats, returns in (
+        (0, (a, b), [1.0, -1.0]), (1, (b, a), [0.0, 0.0]), (0, (b, c), [0.0, 0.0]), (1, (c, b), [0.0, 0.0]),
+        (0, (a, c), [0.0, 0.0]), (1, (c, a), [0.0, 0.0]),
+    ):  # fmt: skip
+        tournament.records[seats, number] = arena.GameRecord(seats, number, "", [], returns)
+    standings = tournament.standings()
+    assert [(row["agent"], row["points"], row["games"]) for row in standings] == [(a, 2.5, 4), (c, 2.0, 4), (b, 1.5, 4)]
+    overall = tournament.overall(a)
+    assert (overall["wins"], overall["draws"], overall["losses"]) == (1, 3, 0)
+    assert overall["interval"] == pytest.approx(wilson_interval(2.5, 4))
+    match = tournament.match(b, a)
+    assert (match.wins, match.draws, match.losses, match.score) == (0, 1, 1, 0.25)
+    assert match.elo[0] == pytest.approx(-190.85, abs=0.01)
+
+
+def test_standings_of_one_player_games() -> None:
+    tournament = arena.Tournament(load("tenten", "3x3-three"), ["random", "mcts:simulations=5"], 2)
+    for name, returns in (("random", (3.0, 5.0)), ("mcts:simulations=5", (10.0, 20.0))):
+        for number, value in enumerate(returns):
+            tournament.records[(name,), number] = arena.GameRecord((name,), number, "", [], [value])
+    rows = tournament.standings()
+    assert [(row["agent"], row["mean"], row["best"]) for row in rows] == [
+        ("mcts:simulations=5", 15.0, 20.0), ("random", 4.0, 5.0),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def broken(**methods: object) -> Game:
     """The example with some methods of its state replaced."""
     state_class = type("Broken", (TicTacToeState,), methods)
 
-    class BrokenGame(TicTacToe):
+    class BrokenGame(TicTacToe):  # type: ignore[misc]
         def initial_state(self) -> State:
             return state_class(self, "." * 9)
 

@@ -278,13 +278,13 @@ def test_games_begin_where_they_should() -> None:
     envs = rk.vector(game, 100, starts="puzzles:beginner")
     assert all(envs.state(i).pieces in (4, 5) for i in range(100))
     assert rk.vector(rk.load("solitaire-chess", "solo-8x8"), 2, starts="puzzles").state(0).pieces == 12
-    for starts, message in {
+    for place, message in {
         "puzzles:solo": "puzzles of the level solo are for the variant solo-8x8",
         "puzzles:none": "unknown level 'none'",
         "somewhere": "starts is 'initial', 'random', 'puzzles', 'puzzles:LEVEL' or a list of positions",
     }.items():
         with pytest.raises(ValueError, match=message):
-            rk.vector(game, 2, starts=starts)
+            rk.vector(game, 2, starts=place)
     for wrong, message in {
         (): "the list of positions to start from is empty",
         (rk.load("checkers").initial_state(),): "is not a position of SolitaireChess",
@@ -326,7 +326,8 @@ def test_a_restored_batch_continues_bit_for_bit(game: rk.Game, options: dict[str
     for _ in range(25):
         envs.step(envs.sample())
     file = io.BytesIO()
-    np.savez(file, **envs.save())
+    saved: dict[str, Any] = envs.save()
+    np.savez(file, **saved)
     file.seek(0)
     # The pool of starts depends on the seed, the rest is restored.
     other = rk.vector(game, 20, seed=7 if "starts" in options else 8, **options)
@@ -555,9 +556,9 @@ def test_a_python_loop_on_states_gets_the_same_scores() -> None:
     envs = rk.vector(game, 300, seed=1)
     first = np.zeros(300)
     while not first.all():
-        length = envs.length + 1
+        after = envs.length + 1
         envs.step(envs.sample())
-        first = np.where((first == 0) & envs.done, length, first)
+        first = np.where((first == 0) & envs.done, after, first)
     error = np.hypot(np.std(lengths), np.std(first)) / np.sqrt(300)
     assert abs(np.mean(lengths) - first.mean()) < 4 * error
 
@@ -565,7 +566,8 @@ def test_a_python_loop_on_states_gets_the_same_scores() -> None:
 @pytest.mark.parametrize("autoreset", ["same", "next"])
 @pytest.mark.parametrize(("name", "opponent"), [("checkers", None), ("checkers", "random"), ("morpion", None)])
 def test_what_is_not_legal_may_lose(name: str, opponent: str | None, autoreset: str) -> None:
-    game = rk.load(name, **({"board": 16} if name == "morpion" else {}))
+    options: dict[str, Any] = {"board": 16} if name == "morpion" else {}
+    game = rk.load(name, **options)
     envs = rk.vector(game, 40, seed=2, autoreset=autoreset, opponent=opponent, illegal="lose")  # type: ignore[arg-type]
     for _ in range(3):
         envs.step(envs.sample())
@@ -596,5 +598,5 @@ def test_what_is_not_legal_may_lose(name: str, opponent: str | None, autoreset: 
     assert (envs.length[wrong] == 0).all()
     for _ in range(5):
         envs.step(envs.sample())
-    for i in range(40):
-        assert np.array_equal(envs.mask[i], envs.state(i).legal_mask())
+    for number in range(40):
+        assert np.array_equal(envs.mask[number], envs.state(number).legal_mask())

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "rookery"
 GAMES = {path.name for path in (PACKAGE / "games").iterdir() if (path / "__init__.py").exists()}
 
 LAYERS = [
-    {"_native", "files", "gpu", "statistics", "progress", "user_code", "symmetry"},
+    {"_native", "files", "gpu", "statistics", "progress", "clock", "user_code", "symmetry"},
     {"draw", "game", "raster"},
     {"agents", "run"},
     {"method", "engines", "environments", "exam"},

@@ -46,11 +46,15 @@ def test_the_text_for_the_package_index_stands_alone() -> None:
     assert re.findall(r"\]\((?!https://)[^)]*\)|<(?:a|img)\b", text) == []
 
 
+def test_the_citation_is_of_this_version() -> None:
+    assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_extras() -> None:
     extras: dict[str, list[str]] = PROJECT["optional-dependencies"]
-    optional = set(extras) - {"all", "dev"}
+    optional = set(extras) - {"all", "dev", "docs"}
     assert extras["all"] == [f"rookery[{','.join(sorted(optional))}]"]
-    tested = optional - {"scale"}  # Ray takes long to fetch and to start: `make slow` installs it
+    tested = optional - {"scale"} | {"docs"}  # Ray takes long to fetch and to start: `make slow` installs it
     assert f"rookery[{','.join(sorted(tested))}]" in extras["dev"]
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]:
         for names in re.findall(r"rookery\[([\w,]+)\]'", page.read_text(encoding="utf-8")):

@@ -82,3 +82,15 @@ def test_cells_cannot_break_the_table_or_the_page() -> None:
 
 def test_a_package_without_a_paper() -> None:
     assert paper_of("no_such_game") is None
+
+
+@pytest.mark.parametrize("game", ITEMS)
+def test_the_paper_can_be_cited(game: str) -> None:
+    paper = paper_of(game)
+    assert paper
+    citation = " ".join((ROOT / "CITATION.cff").read_text(encoding="utf-8").split())
+    title = paper.title.partition(" (chapter")[0]
+    assert title in citation
+    assert f"Remade by the study {game.replace('_', '-')}." in citation
+    for author in re.split(r",| and ", paper.authors):
+        assert f"family-names: {author.split()[-1]}" in citation

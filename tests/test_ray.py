@@ -168,7 +168,15 @@ def test_self_play_survives_a_node(cluster: Cluster, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_zero_learns_the_same_on_a_cluster_that_loses_a_node(cluster: Cluster, tmp_path: Path) -> None:
-    settings = {"channels": 8, "blocks": 1, "games": 40, "group": 4, "simulations": 16, "batch": 16, "iterations": 4}
+    settings: dict[str, Any] = {
+        "channels": 8,
+        "blocks": 1,
+        "games": 40,
+        "group": 4,
+        "simulations": 16,
+        "batch": 16,
+        "iterations": 4,
+    }
     alone = train(TicTacToe(), "zero", out=tmp_path / "alone", **settings, actors=1)
     spread = train(
         TicTacToe(), "zero", out=tmp_path / "spread", **settings, actors=2, on=cluster.on,

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rookery import registry
+from rookery.cli import parsed
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import load, method
@@ -147,7 +148,7 @@ def test_bad_sweeps(words: list[str], sentence: str, capsys: pytest.CaptureFixtu
 def test_ranges() -> None:
     lspi = method("lspi", load("tenten"))
     whole = dimension("turns", "1..1000:log", lspi, lspi.Settings())
-    drawn = [whole.draw(random.Random(seed)) for seed in range(300)]
+    drawn: list[Any] = [whole.draw(random.Random(seed)) for seed in range(300)]
     assert all(isinstance(value, int) and 1 <= value <= 1000 for value in drawn)
     assert 80 < sum(value < 32 for value in drawn) < 220  # half of the logarithm
     assert median_interval([5.0]) == (5.0, 5.0)
@@ -180,3 +181,12 @@ def test_optuna_samples_prunes_and_survives_a_kill(tmp_path: Path) -> None:
     assert len(again.trials) == 6
     assert [trial.state.name for trial in sweeping._study(str(tmp_path / "optuna.log")).trials].count("FAIL") == 1
     assert json.loads(rows[0])["sampler"] == "tpe"
+
+
+def test_a_sweep_in_python_knows_the_command_that_trains_its_best(tmp_path: Path) -> None:
+    game = load("tenten", "3x3-three")
+    found = sweep(game, "lspi", {"discount": [0.5]}, seeds=2, updates=2, max_rounds=200, out=tmp_path, seed=7)
+    _, given, named = parsed(shlex.split(found.command(found.best))[1:])
+    (given,) = *given, *named.values()
+    assert (given.variant, given.common.seed) == ("3x3-three", 7)
+    assert (given.settings.updates, given.settings.max_rounds, given.settings.discount) == (2, 200, 0.5)

@@ -67,7 +67,7 @@ def test_a_game_without_options_takes_none() -> None:
     with pytest.raises(TypeError, match="argument"):
         TicTacToe(3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'width'"):
-        Checkers(width=3)
+        Checkers(width=3)  # type: ignore[call-arg]
 
 
 def test_repr_of_states() -> None:

@@ -35,7 +35,7 @@ def test_every_step_is_that_of_the_vector_environment() -> None:
         # `sample` would draw from the streams of the games, and only on one side.
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in games.mask])
         games.step(actions)
-        observation, rewards, dones, infos = envs.step(actions)
+        observation, rewards, dones, infos = envs.step(actions)  # type: ignore[assignment]
         assert np.array_equal(rewards, games.reward[:, 0])
         assert np.array_equal(dones, games.done)
         for i in range(5):

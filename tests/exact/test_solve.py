@@ -330,10 +330,10 @@ def test_solutions_are_kept_until_the_game_changes(tmp_path: Path) -> None:
     assert exact.kept(game) is None
     with pytest.raises(ValueError, match="no solved game"):
         exact.read(io.BytesIO(b"nonsense"))
-    file = io.BytesIO()
-    found.save(file)
+    whole = io.BytesIO()
+    found.save(whole)
     with pytest.raises(ValueError, match="no solved game"):
-        exact.read(io.BytesIO(file.getvalue()[: len(file.getvalue()) // 2]))
+        exact.read(io.BytesIO(whole.getvalue()[: len(whole.getvalue()) // 2]))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

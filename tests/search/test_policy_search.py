@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_an_error_in_the_callback_reaches_the_caller() -> None:
     ("settings", "message"),
     [({"level": 0}, "level"), ({"iterations": 0}, "iterations"), ({"beam": 0}, "beam"), ({"alpha": -1.0}, "alpha")],
 )
-def test_bad_settings_are_refused(settings: dict[str, float], message: str) -> None:
+def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         nrpa(rookery.load("morpion").initial_state(), **settings)
 
