@@ -1,22 +1,27 @@
 # make demo   set up .venv and run the main job
 # make test   set up everything tests need, then run all tests and checks
 # make debian install the Debian packages that some tests compare with, where there is apt-get
-# make bench  compare our speed with peers; they are installed into an environment of their own
+# make docs   build the documentation site into build/docs
+# make lint   ruff, mypy, clang-format; for JavaScript biome and TypeScript
+# make format what they can put right
+# make bench  compare our speed with peers, which get an environment of their own, and write docs/benchmarks.md
 # make slow   the acceptance runs that take minutes
-# make screenshots  the page on four sizes of screens, light and dark, into build/screenshots; and those of the docs
+# make fuzz   a million random inputs for every parser, command and endpoint
+# make crash  kill long commands at 200 random moments and resume them
+# make screenshots  the page on four sizes of screens, light and dark, into build/screenshots; and the pictures of the docs
 
 PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint slow sanitize bench debian axe screenshots format clean
+.PHONY: demo test docs lint js slow sanitize bench debian axe screenshots format fuzz crash clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
 
 # What is to be fetched and what is to be built go on at the same time.
 test:
-	$(MAKE) -j 3 --output-sync=target lint sanitize debian axe
+	$(MAKE) -j 3 --output-sync=target lint js sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 slow: DEBIAN += qemu-user-static
@@ -24,21 +29,42 @@ slow: .venv/dev-installed debian
 	$(BIN)/python -m pip install -q 'ray[default]>=2.40'
 	$(BIN)/python -m pytest -m slow
 
+# The C++ files that clang-format has formatted.
+FORMATTED := $(filter %.hpp %.cpp,$(NATIVE))
 lint: .venv/dev-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(FORMATTED)
 	$(BIN)/python native/bindings/stubs.py src/rookery
 	$(BIN)/mypy
+
+# The JavaScript of the web page: lint, and types by JSDoc. Without npm it is left out.
+JS := build/js/node_modules/.bin
+js:
+	@if ! command -v npm > /dev/null; then \
+	  echo "there is no npm: the JavaScript is not checked"; \
+	else \
+	  mkdir -p build/js; \
+	  [ -x $(JS)/tsc ] || npm install --prefix build/js --no-audit --no-fund --silent \
+	    @biomejs/biome@2.6.7 typescript@5.9.3 > build/js.log 2>&1 || \
+	    { echo "biome and TypeScript are not installed: the JavaScript is not checked (build/js.log says why)"; exit 0; }; \
+	  $(JS)/biome lint --error-on-warnings && $(JS)/tsc -p jsconfig.json; \
+	fi
 
 # The C++ tests under the address and undefined-behaviour sanitizers.
 sanitize: .venv/dev-installed
 	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
-	  -DCMAKE_CXX_FLAGS="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
+	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
 	$(BIN)/cmake --build build/sanitize --parallel 2
 	build/sanitize/rookery_tests
 
+# Notebooks are run, warnings are errors, and links between pages are checked.
+docs: .venv/dev-installed
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
+
 bench: .venv/installed .bench-venv/installed
-	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json
+	.bench-venv/bin/python -m benchmarks --out reports/benchmarks.json --page
 
 # Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the
 # right to install, their tests are skipped.
@@ -62,10 +88,20 @@ axe:
 screenshots: .venv/dev-installed debian
 	$(BIN)/python -m tests.web.screenshots
 	$(BIN)/python -m tests.web.screenshots --docs
+	$(BIN)/python docs/figures.py
 
 format: .venv/dev-installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(FORMATTED)
+
+# A million inputs for every parser, command and endpoint.
+fuzz: .venv/dev-installed
+	$(BIN)/python -m tests.fuzz --count 1000000
+
+# Long commands are killed at 200 random moments and resumed.
+crash: .venv/dev-installed
+	$(BIN)/python -m tests.crash --kills 200
 
 clean:
 	rm -rf .venv .bench-venv build dist reports

@@ -1,4 +1,4 @@
-"""Prints the table of speeds and ratios and writes it as JSON.
+"""Prints the table of speeds and ratios and writes it as JSON; with `--page` also into docs/benchmarks.md.
 
 Single thread, CPU seconds, unless a row says otherwise. Ours and the peer's runs take turns, and each keeps its best of
 several, because other work on the machine slows both down in turns. A peer that is not installed is left out, and the
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import rookery
+from benchmarks.page import put
 from rookery.games.endgames import rules as endgames
 from rookery.report.text import table
 from rookery.search import perft
@@ -316,10 +317,21 @@ def measure() -> list[Row]:
     return rows
 
 
+def page_table(rows: list[Row]) -> str:
+    """The table of docs/benchmarks.md."""
+    lines = ["| what | Rookery, per second | beside | times as fast |", "|---|---|---|---|"]
+    for row in rows:
+        beside = (row.peer, f"{row.ratio:,.1f}") if row.ratio is not None else ("", "")
+        lines.append(f"| {row.what} | {row.ours:,.0f} {row.unit} | {' | '.join(beside)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("reports/benchmarks.json"))
-    out = parser.parse_args().out
+    parser.add_argument("--page", action="store_true")
+    arguments = parser.parse_args()
+    out = arguments.out
     rows = measure()
     shown = [
         (
@@ -338,6 +350,8 @@ def main() -> None:
     data = {"machine": machine, "version": rookery.__version__, "rows": [asdict(r) | {"ratio": r.ratio} for r in rows]}
     out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     print(f"written to {out}")
+    if arguments.page:
+        put("benchmarks.md", "make bench", page_table(rows))
 
 
 if __name__ == "__main__":
