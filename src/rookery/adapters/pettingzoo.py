@@ -19,8 +19,8 @@ from rookery.adapters.gymnasium import RENDER_MODES, batch, check_render_mode, o
 
 try:
     from gymnasium import spaces
-    from pettingzoo.utils import AECEnv, ParallelEnv, wrappers  # type: ignore[import-untyped]
-    from pettingzoo.utils.conversions import turn_based_aec_to_parallel  # type: ignore[import-untyped]
+    from pettingzoo.utils import AECEnv, ParallelEnv, wrappers
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 except ImportError as error:
     raise ImportError(f"PettingZoo is not installed: pip install 'rookery[gym]' ({error})") from None
 

@@ -186,8 +186,16 @@ class Sweep:
     def command(self, trial: Trial) -> str:
         """The command that trains with the settings of a trial."""
         chosen = [word for name, value in trial.settings.items() for word in option_words(name, value)]
-        base = self.base_command or f"rookery train {self.game.name} {self.method.name}"
-        return f"{base} {shlex.join([*chosen, '--seed', str(self.seed)])}"
+        return f"{self.base_command or self._base()} {shlex.join([*chosen, '--seed', str(self.seed)])}"
+
+    def _base(self) -> str:
+        """The command that trains with the settings that are not swept, for a sweep that no command began."""
+        words = [self.game.name, self.method.name, *(["--variant", self.game.variant] if self.game.variant else [])]
+        defaults, swept = as_json(settings_for(self.game, self.method, {}, None)), {dim.name for dim in self.over}
+        for name, value in as_json(self.settings).items():
+            if value != defaults[name] and name not in swept:
+                words += option_words(name, value)
+        return f"rookery train {shlex.join(words)}"
 
     def header(self) -> dict[str, Any]:
         return {
