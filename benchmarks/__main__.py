@@ -24,7 +24,7 @@ import rookery
 from benchmarks.page import put
 from rookery.games.endgames import rules as endgames
 from rookery.report.text import table
-from rookery.search import perft
+from rookery.search import mcts, perft
 
 Rate = Callable[[], float]
 """Runs once and answers units per CPU second."""
@@ -66,9 +66,11 @@ def best_of(ours: Rate, theirs: Rate | None, repeats: int = 5) -> tuple[float, f
     return max(our_rates), max(their_rates) if theirs else None
 
 
-def random_games(name: str, variant: str, games: int) -> Rate:
+def random_games(
+    name: str, variant: str, games: int, threads: int = 1, clock: Callable[[], float] = time.process_time
+) -> Rate:
     game = rookery.load(name, variant)
-    return rate(lambda: game.random_games(games, seed=1, threads=1).games)
+    return rate(lambda: game.random_games(games, seed=1, threads=threads).games, clock)
 
 
 def open_spiel_games(name: str, games: int) -> Rate | None:
@@ -109,6 +111,35 @@ def python_chess_games(fen: str, games: int) -> Rate | None:
         return games
 
     return rate(play)
+
+
+def search_simulations(simulations: int = 20_000) -> Rate:
+    """Monte Carlo tree search with random playouts from the start of checkers."""
+    state = rookery.load("checkers").initial_state()
+
+    def search() -> float:
+        mcts(state, simulations, seed=1)
+        return simulations
+
+    return rate(search)
+
+
+def open_spiel_simulations(simulations: int = 500) -> Rate | None:
+    """The same with OpenSpiel's C++ search, one random playout per simulation."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    game = pyspiel.load_game("checkers")
+    state = game.new_initial_state()
+
+    def search() -> float:
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+        bot = pyspiel.MCTSBot(game, evaluator, 1.0, simulations, 1000, False, 1, False)
+        bot.step(state)
+        return simulations
+
+    return rate(search)
 
 
 BATCH = 1024
@@ -293,6 +324,17 @@ def measure() -> list[Row]:
         "python-chess", python_chess_games(fen, 20),
     )  # fmt: skip
 
+    ratio(
+        "checkers: Monte Carlo tree search with random playouts", "simulations", 10, search_simulations(),
+        "OpenSpiel's MCTSBot in C++", open_spiel_simulations(),
+    )  # fmt: skip
+    # Many short runs, because two cores must be free at once.
+    ratio(
+        "checkers: random games on two threads, wall clock", "games", 1.6,
+        random_games("checkers", "standard", 20_000, 2, time.perf_counter),
+        "one thread", random_games("checkers", "standard", 20_000, 1, time.perf_counter), repeats=40,
+    )  # fmt: skip
+
     checkers_steps, tenten_steps = vector_steps("checkers"), vector_steps("tenten", "10x10")
     ratio("environments: checkers", "steps", 100, checkers_steps, "OpenSpiel", open_spiel_steps("checkers"))
     at_least("environments: checkers", "steps", 3e6, checkers_steps)
@@ -300,7 +342,6 @@ def measure() -> list[Row]:
     at_least("environments: morpion 5D, 24x24", "steps", 1e6, vector_steps("morpion", "5D", board=24))
     at_least("environments: Solitaire Chess, 4x4", "steps", 3e6, vector_steps("solitaire-chess", "4x4"))
     at_least("environments: endgames, KRK", "steps", 3e6, vector_steps("endgames", "KRK"))
-    # Many short runs, because two cores must be free at once.
     wall: dict[str, Any] = {"games": 4096, "steps": 10, "clock": time.perf_counter}
     ratio(
         "environments: 4,096 of checkers on two threads, wall clock", "steps", 1.8,
