@@ -52,7 +52,7 @@ js:
 	fi
 
 # The C++ tests under the address and undefined-behaviour sanitizers.
-sanitize: .venv/dev-installed
+sanitize: .venv/cmake-installed
 	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
 	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
 	$(BIN)/cmake --build build/sanitize --parallel 2
@@ -109,11 +109,17 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
+# The C++ tests are compiled while everything else is fetched.
+.venv/cmake-installed: tests/constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install -q cmake -c tests/constraints.txt
+	mkdir -p build
+	touch $@
+
 .venv/installed: $(NATIVE) | .venv/bin/python
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: $(NATIVE) tests/constraints.txt | .venv/bin/python
+.venv/dev-installed: $(NATIVE) tests/constraints.txt .venv/cmake-installed | .venv/bin/python
 	$(BIN)/python -m pip install -q -e '.[dev]' -c tests/constraints.txt
 	touch .venv/installed $@
 

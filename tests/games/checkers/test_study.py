@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from rookery._native import checkers as native
+from rookery.games.checkers import ladder
 from rookery.games.checkers import study as checkers
 from rookery.games.checkers.q_learning import QTable, Settings, play_against_random
 from rookery.games.checkers.rules import Checkers
@@ -22,6 +23,10 @@ def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypat
     monkeypatch.setattr(checkers, "REWARD_LEVELS", (10, 20))
     plan = checkers.Plan(games=20, keep_training_games=2, trainings=1, dqn_seconds=(0.1,), strength_games=2)
     monkeypatch.setitem(checkers.PLANS, "quick", plan)
+    # What the ladder says is tested in test_ladder.py.
+    monkeypatch.setattr(ladder, "RUNGS", (1,))
+    monkeypatch.setitem(ladder.GAMES, "quick", 2)
+    monkeypatch.setitem(ladder.POSITIONS, "quick", 10)
     # Without draws two kings may walk about for 100,000 plies.
     monkeypatch.setitem(checkers.RULES, "until one wins", Checkers(repetition=0, quiet_limit=500))
     result = checkers.run(SIZES["quick"], 0, tmp_path, Console(quiet=True))
