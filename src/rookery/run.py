@@ -200,10 +200,12 @@ class Run:
             return None
         info, arrays = load_arrays(self.checkpoint_path, self.kind)
         self.rows = info["rows"]
+        self.write_metrics()  # what stopped the run may have come in between
         return arrays
 
     def save(self, row: Row, arrays: Arrays) -> None:
-        """Add a row of metrics and write the checkpoint."""
+        """Add a row of metrics and write the checkpoint. The model must be written before: a run whose last checkpoint is
+        there is not continued."""
         self.add(row)
         save_arrays(self.checkpoint_path, {"kind": self.kind, "rows": self.rows}, arrays)
         self.write_metrics()

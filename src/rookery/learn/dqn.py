@@ -262,8 +262,8 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
             "seconds": round(before + time.process_time() - begin, 2), "progress": trainer.steps / settings.steps,
         }  # fmt: skip
         if trainer.steps >= settings.steps or time.monotonic() - last_save > CHECKPOINT_SECONDS:
-            run.save(row, trainer.arrays())
             save(trainer, run.folder / MODEL, run.kind)
+            run.save(row, trainer.arrays())
             last_save = time.monotonic()
         else:
             run.add(row)

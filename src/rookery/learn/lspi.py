@@ -285,9 +285,9 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     while trainer.iterations < settings.iterations and not (run.rows and run.rows[-1]["change"] < settings.tolerance):
         row = trainer.iterate() | {"seconds": round(before + time.process_time() - begin, 2)}
         if row["progress"] == 1 or time.monotonic() - last_save > CHECKPOINT_SECONDS:
-            run.save(row, trainer.arrays())
             info = {"kind": run.kind, "settings": as_json(settings), "seed": run.seed, "iterations": trainer.iterations}
             runs.save_model(run.folder / MODEL, info, {"weights": trainer.weights})
+            run.save(row, trainer.arrays())
             last_save = time.monotonic()
         else:
             run.add(row)

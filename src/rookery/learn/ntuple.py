@@ -430,8 +430,8 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
         }  # fmt: skip
         if control.stopped or progress >= 1 or time.monotonic() > next_save:
             begin = time.monotonic()
-            run.save(row, network.arrays())
             network.save(run.folder / MODEL, run.kind, games=done, seed=run.seed)
+            run.save(row, network.arrays())
             next_save = time.monotonic() + max(CHECKPOINT_SECONDS, 20 * (time.monotonic() - begin))
         else:
             run.add(row)

@@ -209,8 +209,8 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
         }
         interrupted = done < end
         if interrupted or done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
-            run.save(row, table.arrays())
             table.save(run.folder / MODEL, run.kind, {"settings": asdict(settings), "seed": run.seed, "games": done})
+            run.save(row, table.arrays())
             last_save = time.monotonic()
         else:
             run.add(row)

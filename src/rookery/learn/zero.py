@@ -639,12 +639,12 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
                 run.add(row)
                 run.write_metrics()
             else:
-                run.save(row, trainer.arrays())
                 nets.save_net(
                     run.folder / MODEL, trainer.player, run.kind, settings=json.dumps(as_json(settings)),
                     threshold=repr(trainer.threshold),
                 )  # fmt: skip
                 trainer.save_best(run.folder)
+                run.save(row, trainer.arrays())
                 now = time.monotonic()
                 rest = now + 20 * (now - saving)  # a large checkpoint is written less often
             yield row

@@ -330,7 +330,7 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
     for point in trainer.train(settings.steps):
         row = asdict(point) | {"progress": point.steps / settings.steps}
         if point.steps % CHECKPOINT_EVERY == 0 or point.steps >= settings.steps:
-            run.save(row, trainer.arrays())
             info = {"settings": asdict(settings), "seed": run.seed, "steps": trainer.steps}
             save(trainer.net, run.folder / MODEL, info)
+            run.save(row, trainer.arrays())
         yield row

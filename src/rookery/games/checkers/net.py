@@ -106,9 +106,9 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
             "error": error,
             "progress": (generation + 1) / settings.generations,
         }
-        run.save(row, kept | {"weights": learner.weights(), "sizes": np.array([len(part) for part in targets])})
         info = {"kind": KIND, "settings": run.settings | {"seed": run.seed}, "command": run.info["command"]}
         save_model(run.folder / "model.npz", info, {"weights": learner.weights().astype(np.float16)})
+        run.save(row, kept | {"weights": learner.weights(), "sizes": np.array([len(part) for part in targets])})
         yield row
 
 

@@ -243,8 +243,8 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
         }  # fmt: skip
         interrupted = done < end
         if interrupted or done == settings.games or time.monotonic() - last_save > CHECKPOINT_SECONDS:
-            run.save(row, table.arrays())
             table.save(run.folder / MODEL, {"settings": asdict(settings), "seed": run.seed, "games": done})
+            run.save(row, table.arrays())
             last_save = time.monotonic()
         else:
             run.add(row)

@@ -83,10 +83,10 @@ def train(game: Checkers, settings: Settings, run: Run) -> Iterator[Row]:
             "error": (squared / max(learned, 1)) ** 0.5,
             "progress": (generation + 1) / settings.generations,
         }
-        run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
         info = {"kind": KIND, "settings": run.settings | {"seed": run.seed}, "command": run.info["command"]}
         # As 16-bit numbers.
         save_model(run.folder / "model.npz", info, {"weights": learner.state()[0].astype(np.float16)})
+        run.save(row, dict(zip(("value", "error", "magnitude"), learner.state(), strict=True)))
         yield row
 
 

@@ -80,12 +80,12 @@ def train(game: Endgames, settings: Settings, run: Run) -> Iterator[Row]:
     last_save = time.perf_counter()
 
     def save(row: Row) -> None:
-        run.save(row, {"q": learner.q, "best": learner.best, "rounds": np.array(learner.rounds)})
         info = {
             "kind": KIND, "material": game.material, "command": run.info["command"], "seed": run.seed,
             "settings": run.settings, "figures": {"positions": learner.positions} | row,
         }  # fmt: skip
         save_model(run.folder / "model.npz", info, {"moves": to_moves(learner.best, settings.discount)})
+        run.save(row, {"q": learner.q, "best": learner.best, "rounds": np.array(learner.rounds)})
 
     while not (run.rows and run.rows[-1]["perfect"]) and len(run.rows) < settings.passes:
         try:

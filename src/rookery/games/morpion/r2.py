@@ -420,8 +420,8 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
             for i, group in enumerate(kept):
                 arrays_now |= {f"examples.{i}.{part}": array for part, array in vars(group).items()}
             arrays_now |= {"recent": np.array(recent), "best": np.array(best, np.int32), "kept": np.array(len(kept))}
-            run.save(row, arrays_now)
             save_model(folder / MODEL, player.net, settings)
+            run.save(row, arrays_now)
         else:
             run.add(row)
             run.write_metrics()

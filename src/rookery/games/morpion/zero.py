@@ -394,15 +394,15 @@ def train(game: Morpion, settings: Settings, run: Run) -> Iterator[Row]:
                 "wait_seconds": round(now - learned_at, 2),
             }
             games = ranking.moves
+            save_model(folder / "model.safetensors", learner.mean, settings, row)
+            with replacing(folder / "best.psol") as file:
+                file.write(record(game, best).encode())
             run.save(row, {
                 **learner.arrays(),
                 "games.moves": np.concatenate(games),
                 "games.ends": np.cumsum([len(moves) for moves in games]),
                 "best": np.array(best, np.int32),
             })  # fmt: skip
-            save_model(folder / "model.safetensors", learner.mean, settings, row)
-            with replacing(folder / "best.psol") as file:
-                file.write(record(game, best).encode())
             if writer is not None:
                 for name, value in row.items():
                     if not isinstance(value, list):

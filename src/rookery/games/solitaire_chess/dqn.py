@@ -430,7 +430,7 @@ def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
                     "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
                     "progress": (step + 1) / settings.steps,
                 }  # fmt: skip
+                save_net(run.folder / MODEL, nn.ModuleList(learner.net for learner in learners), settings)
                 run.save(row, nets.arrays(**parts) | memory.arrays() | puzzles.arrays())
                 losses, shares = [], []
-                save_net(run.folder / MODEL, nn.ModuleList(learner.net for learner in learners), settings)
                 yield row

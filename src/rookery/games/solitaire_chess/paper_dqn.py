@@ -163,7 +163,7 @@ def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
                 "seen": {str(pieces): seen for pieces, seen in memory.seen.items()},
                 "progress": (step + 1) / settings.steps,
             }  # fmt: skip
+            save_net(run.folder / MODEL, net, settings)
             run.save(row, nets.arrays(net=net, optimizer=optimizer) | memory.arrays())
             losses, shares = [], []
-            save_net(run.folder / MODEL, net, settings)
             yield row

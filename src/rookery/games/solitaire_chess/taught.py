@@ -146,7 +146,7 @@ def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
                 "step": step + 1, "loss": round(float(np.mean(losses)), 4), "right": round(float(np.mean(hits)), 4),
                 "lessons": len(lessons.boards), "progress": (step + 1) / settings.steps,
             }  # fmt: skip
-            run.save(row, nets.arrays(net=net, optimizer=optimizer))
             save_net(run.folder / MODEL, net, settings)
+            run.save(row, nets.arrays(net=net, optimizer=optimizer))
             losses, hits = [], []
             yield row

@@ -122,8 +122,8 @@ def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
             "spread": float(spread.mean()),
             "progress": (generation + 1) / settings.generations,
         }
-        run.save(row, {"mean": mean, "spread": spread})
         Linear(game, (mean / scale).astype(np.float32)).save(run.folder / "model.npz")
+        run.save(row, {"mean": mean, "spread": spread})
         yield row
 
 

@@ -168,6 +168,6 @@ def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
             "update": update + 1, "mean_rounds": float(rounds.mean()), "drift": moved,
             "progress": 1.0 if moved < settings.tolerance else (update + 1) / settings.updates,
         }  # fmt: skip
-        run.save(row, {"a": a, "b": b, "history": history})
         lspi.save(run.folder / "model.npz")
+        run.save(row, {"a": a, "b": b, "history": history})
         yield row

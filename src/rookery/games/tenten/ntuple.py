@@ -157,6 +157,6 @@ def train(game: TenTen, settings: Settings, run: Run) -> Iterator[Row]:
             "progress": (batch + 1) / batches,
         }
         state = learner.state()
-        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), state, strict=True)))
         NTuple(game, replace(settings, tuples=shapes), state[0]).save(run.folder / "model.npz")
+        run.save(row, dict(zip(("weights", "errors", "sizes", "boards"), state, strict=True)))
         yield row
