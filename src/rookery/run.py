@@ -204,8 +204,8 @@ class Run:
         return arrays
 
     def save(self, row: Row, arrays: Arrays) -> None:
-        """Add a row of metrics and write the checkpoint. The model must be written before: a run whose last checkpoint is
-        there is not continued."""
+        """Add a row of metrics and write the checkpoint. Write the model first: a run that has its last checkpoint is
+        complete."""
         self.add(row)
         save_arrays(self.checkpoint_path, {"kind": self.kind, "rows": self.rows}, arrays)
         self.write_metrics()
