@@ -60,8 +60,8 @@ class Case:
         return [*self.words.split(), "--json", *self.resume.split()]
 
 
-def train(words: str, compared: str = "*") -> Case:
-    return Case(f"train {words} --seed 3 --out {OUT}", compared=compared)
+def train(words: str, compared: str = "*", first_runs: int = 0) -> Case:
+    return Case(f"train {words} --seed 3 --out {OUT}", compared=compared, first_runs=first_runs)
 
 
 TRAINING = [
@@ -80,7 +80,8 @@ TRAINING = [
     train("morpion zero --board 14 --channels 4 --blocks 1 --games 4 --searches 1 --level 1 --search-iterations 4 "
           "--window 32 --steps 4 --batch 16 --iterations 4 --threads 1"),
     train("morpion r2 --iterations 4 --episodes 2 --simulations 10 --channels 4 --hidden 8 --epochs 1 --board 16"),
-    train("morpion search --variant 4D --method nrpa --level 1 --runs 40 --threads 1"),
+    # Playouts of runs that were cut short count in all.
+    train("morpion search --variant 4D --method nrpa --level 1 --runs 40 --threads 1", "best.json", first_runs=40),
     train("solitaire-chess dqn --width 8 --heads 1 --layers 1 --nets 1 --steps 40 --batch 8 --games 4 --max-pieces 4"),
     train("solitaire-chess paper-dqn --width 8 --heads 1 --layers 1 --steps 40 --batch 8 --games 4 --max-pieces 4"),
     train("solitaire-chess taught --width 8 --heads 1 --layers 1 --puzzles 300 --steps 40 --batch 16 --report 5"),
