@@ -562,6 +562,8 @@ def test_training_in_parts_is_training_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "parts" / "checkpoint.npz").exists()
     resumed = train(game, "ntuple", out=tmp_path / "parts", games=2000, seed=4, resume=True)
     assert resumed.metrics[-1]["games"] == 2000
+    again = train(game, "ntuple", out=tmp_path / "parts", games=2000, seed=4, resume=True)
+    assert again.metrics == resumed.metrics  # there was nothing left to do
     one, other = (ntuple.load(game, run.folder / "model.npz").arrays() for run in (whole, resumed))
     for name, array in one.items():
         assert np.array_equal(array, other[name]), name

@@ -220,6 +220,8 @@ def test_a_stopped_training_ends_with_the_same_net(tmp_path: Path) -> None:
     parts = train(GAME, "zero", out=tmp_path / "parts", resume=True, **SMALL)
     state = GAME.initial_state()
     assert parts.agent(simulations=1).values(state) == whole.agent(simulations=1).values(state)
+    again = train(GAME, "zero", out=tmp_path / "parts", resume=True, **SMALL)
+    assert again.metrics == parts.metrics  # there was nothing left to do
 
 
 def test_the_net_learns_from_the_newer_half_of_what_was_played() -> None:

@@ -410,15 +410,20 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     done, minutes = last["games"], last["minutes"]
     part = max(1, settings.games // PARTS)
     next_save = time.monotonic() + CHECKPOINT_SECONDS
-    progress, control = 0.0, _native.Control()
-    while progress < 1:
+    control = _native.Control()
+
+    def share() -> float:
+        """How much of the training is done, 0 to 1."""
+        return min(1.0, max(done / settings.games, minutes / settings.minutes if settings.minutes else 0.0))
+
+    while (progress := share()) < 1:
         begin = time.perf_counter()
         left = 60 * (settings.minutes - minutes) if settings.minutes else ROW_SECONDS
         end = min(settings.games, done - done % part + part)
         played = network.learn(done, end, run.seed, max(1e-3, min(ROW_SECONDS, left)), control)
         seconds = time.perf_counter() - begin
         done, minutes = done + played.games, minutes + seconds / 60
-        progress = max(done / settings.games, minutes / settings.minutes if settings.minutes else 0.0)
+        progress = share()
         row: Row = {"games": done, "mean_return": played.returns / max(played.games, 1)}
         if game.players == 2:
             row |= dict(zip(("first_won", "drawn", "second_won"), played.results, strict=True))
@@ -426,7 +431,7 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
             row["best_return"] = played.best
         row |= {
             "mean_moves": played.moves / max(played.games, 1), "moves_per_second": round(played.moves / seconds),
-            "megabytes": round(network.bytes / 1e6, 1), "minutes": minutes, "progress": min(1.0, progress),
+            "megabytes": round(network.bytes / 1e6, 1), "minutes": minutes, "progress": progress,
         }  # fmt: skip
         if control.stopped or progress >= 1 or time.monotonic() > next_save:
             begin = time.monotonic()

@@ -628,7 +628,7 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
 
     torch.set_num_threads(1)  # the other cores play
     try:
-        progress = 0.0  # a run that is resumed does at least one iteration
+        progress = share()
         while progress < 1:
             trainer.set_rate(learning_rate(settings, share()))
             row = trainer.iterate()
