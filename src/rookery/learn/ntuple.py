@@ -407,7 +407,7 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
     if (saved := run.restore()) is not None:
         network.restore(saved)
     last: Row = run.rows[-1] if run.rows else {"games": 0, "minutes": 0.0}
-    done, minutes = last["games"], last["minutes"]
+    done, minutes = int(last["games"]), float(last["minutes"])
     part = max(1, settings.games // PARTS)
     next_save = time.monotonic() + CHECKPOINT_SECONDS
     control = _native.Control()
