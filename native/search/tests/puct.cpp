@@ -3,38 +3,12 @@
 #include <map>
 
 #include "tests/check.hpp"
+#include "tests/toys.hpp"
 
 namespace rookery {
 namespace {
 
-// Two players take 1 to 3 stones in turn; who takes the last one wins. Won for the player to move unless 4 divides the
-// number of stones. With one player it is over when the stones are gone, and the score is the number of moves.
-struct Stones {
-    struct Rules {
-        int count, number_of_players;
-        int players() const { return number_of_players; }
-        Action num_actions() const { return 4; }
-        Shape observation_shape() const { return {1, 1, 1}; }
-    };
-    const Rules* rules_;
-    int left, moves = 0;
-    explicit Stones(const Rules& rules) : rules_(&rules), left(rules.count) {}
-    const Rules& rules() const { return *rules_; }
-    int player() const { return left == 0 ? kTerminal : moves % rules_->number_of_players; }
-    void legal_actions(ActionList& actions) const {
-        for (Action taken = 1; taken <= std::min(3, left); ++taken) actions.push_back(taken);
-    }
-    void apply(Action action) {
-        left -= action;
-        ++moves;
-    }
-    Returns returns() const {
-        if (rules_->number_of_players == 1) return {static_cast<double>(moves), 0};
-        return moves % 2 ? Returns{1, -1} : Returns{-1, 1};
-    }
-    std::string key() const { return std::to_string(left) + "/" + std::to_string(moves); }
-    void observe(float* planes) const { planes[0] = static_cast<float>(left); }
-};
+using testing::Stones;
 
 // A net that knows nothing: all moves alike, all positions worth 0.
 template <class S>
