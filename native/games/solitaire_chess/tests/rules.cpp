@@ -1,5 +1,8 @@
 #include "games/solitaire_chess/rules.hpp"
 
+#include <map>
+#include <utility>
+
 #include "tests/check.hpp"
 #include "games/solitaire_chess/capture_tree.hpp"
 #include "games/solitaire_chess/enumeration.hpp"
@@ -147,4 +150,91 @@ TEST(solitaire_chess_puzzles_and_graphs) {
             }
         }
     }
+}
+
+// Plays beside pieces that walk from cell to cell.
+TEST(solitaire_chess_pieces_capture_what_they_walk_to) {
+    struct Steps {
+        std::vector<std::pair<int, int>> steps;
+        bool far;  // as often as the way is free
+    };
+    const std::vector<std::pair<int, int>> straight = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}},
+                                           diagonal = {{-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
+    auto all = straight;
+    all.insert(all.end(), diagonal.begin(), diagonal.end());
+    const std::map<int, Steps> ways = {
+        {kKing, {all, false}},
+        {kQueen, {all, true}},
+        {kRook, {straight, true}},
+        {kBishop, {diagonal, true}},
+        {kKnight, {{{-2, -1}, {-2, 1}, {-1, -2}, {-1, 2}, {1, -2}, {1, 2}, {2, -1}, {2, 1}}, false}},
+        {kPawn, {{{-1, -1}, {-1, 1}}, false}}};
+    Rng rng(11);
+    int solved = 0, stuck = 0;
+    for (int round = 0; round < 400; ++round) {
+        const int rows = 2 + static_cast<int>(rng.below(7)), columns = 2 + static_cast<int>(rng.below(7));
+        const int cells = rows * columns, limit = round % 3;
+        const bool king_last = round % 2 == 0;
+        std::vector<int> kinds(cells, kNoPiece), captures(cells);
+        for (int cell = 0; cell < cells; ++cell) {
+            if (rng.below(4) == 0) kinds[cell] = static_cast<int>(rng.below(kKinds));
+            if (kinds[cell] != kNoPiece && limit) captures[cell] = static_cast<int>(rng.below(limit));
+        }
+        if (std::count(kinds.begin(), kinds.end(), kNoPiece) == cells) kinds[0] = kRook;
+        const solitaire_chess::Rules rules(rows, columns, limit, king_last, kinds, captures);
+        solitaire_chess::State state(rules);
+        for (;;) {
+            std::set<Action> expected;
+            for (int from = 0; from < cells; ++from) {
+                if (kinds[from] == kNoPiece) continue;
+                const Steps& way = ways.at(kinds[from]);
+                Bitboard reach = 0;
+                for (const auto& [down, right] : way.steps) {
+                    int row = from / columns + down, column = from % columns + right;
+                    bool free = true;
+                    while (row >= 0 && row < rows && column >= 0 && column < columns) {
+                        const int to = row * columns + column;
+                        reach |= Bitboard(1) << to;
+                        const bool allowed = limit == 0 || captures[from] < limit;
+                        if (free && kinds[to] != kNoPiece) {
+                            free = false;
+                            if (allowed && !(king_last && kinds[to] == kKing)) expected.insert(from * cells + to);
+                        }
+                        if (!way.far) break;
+                        row += down;
+                        column += right;
+                    }
+                }
+                CHECK(rules.leaps(kinds[from], from) == reach);
+            }
+            ActionList found;
+            state.legal_actions(found);
+            CHECK(std::set<Action>(found.begin(), found.end()) == expected && found.size() == expected.size());
+            CHECK(state.count_legal() == expected.size() && (state.player() == kTerminal) == expected.empty());
+            const auto planes = observed<float>(state);
+            int pieces = 0;
+            for (int cell = 0; cell < cells; ++cell) {
+                pieces += kinds[cell] != kNoPiece;
+                for (int kind = 0; kind < kKinds; ++kind) {
+                    CHECK(planes[kind * cells + cell] == (kinds[cell] == kind));
+                }
+                if (limit == 0) continue;
+                const float left = static_cast<float>(limit - captures[cell]) / static_cast<float>(limit);
+                CHECK(planes[kKinds * cells + cell] == (kinds[cell] == kNoPiece ? 0 : left));
+            }
+            CHECK(state.pieces() == pieces && state.returns()[0] == (pieces == 1));
+            if (expected.empty()) {
+                ++(pieces == 1 ? solved : stuck);
+                break;
+            }
+            const Action action = state.random_action(rng);
+            CHECK(expected.contains(action));
+            state.apply(action);
+            const int from = action / cells, to = action % cells;
+            kinds[to] = std::exchange(kinds[from], kNoPiece);
+            captures[to] = std::exchange(captures[from], 0) + (limit > 0);
+            CHECK(state.key() == solitaire_chess::State(rules, kinds, captures).key());
+        }
+    }
+    CHECK(solved > 20 && stuck > 200);
 }
