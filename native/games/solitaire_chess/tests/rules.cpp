@@ -1,6 +1,7 @@
 #include "games/solitaire_chess/rules.hpp"
 
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "tests/check.hpp"
@@ -78,6 +79,17 @@ TEST(solitaire_chess_trees) {
     CHECK(tree.solutions == 8);
     CHECK(tree.finals[kRook] == 0b111);
     CHECK(walk.distinct() == 7);  // the start, three pairs, three single rooks
+    CHECK(control.done == 7);
+    int solvable = 0;
+    walk.for_each([&](const Board& board, const CaptureTree&) { solvable += walk.solvable(board); });
+    CHECK(solvable == 7);
+    bool too_many = false;
+    try {
+        TreeWalk(6, control).walk(state);
+    } catch (const std::runtime_error&) {
+        too_many = true;
+    }
+    CHECK(too_many);
     FirstSolution search(control);
     const auto moves = search.find(state);
     CHECK(moves && moves->size() == 2);
@@ -94,8 +106,27 @@ TEST(solitaire_chess_enumeration) {
     for (const std::int64_t boards : {4080, 100800}) {
         layer = next_layer(layer, 2, control);
         CHECK(layer.boards() == boards);
+        CHECK(layer.solvable == boards - std::count(layer.values.begin(), layer.values.end(), kUnsolvable));
+        CHECK(layer.unique == layer.solvable - std::count(layer.values.begin(), layer.values.end(), kSeveralFinals));
         for (std::int64_t index = 0; index < boards; index += 37) CHECK(layer.index(layer.board(index)) == index);
     }
+    CHECK(control.done == 4080 + 100800);
+    const auto refused = [&](std::vector<int> kinds) {
+        try {
+            layer.index(kinds);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    const std::vector<int> three = layer.board(layer.boards() - 1);
+    std::vector<int> two = three, four(16, kNoPiece), kings = four, strange = three;
+    *std::find_if(two.begin(), two.end(), [](int kind) { return kind != kNoPiece; }) = kNoPiece;
+    four[0] = four[1] = kRook, four[2] = four[3] = kPawn;
+    kings[0] = kings[1] = kings[2] = kKing;
+    *std::find_if(strange.begin(), strange.end(), [](int kind) { return kind != kNoPiece; }) = kKinds;
+    CHECK(!refused(three) && refused(two) && refused(four) && refused(kings) && refused(strange));
+    CHECK(refused(std::vector<int>(15, kNoPiece)));
     // Solved one by one, the boards have the same answers.
     for (std::int64_t index = 0; index < layer.boards(); index += 101) {
         const solitaire_chess::Rules rules(4, 4, 0, true, layer.board(index), std::vector<int>(16));
@@ -237,4 +268,110 @@ TEST(solitaire_chess_pieces_capture_what_they_walk_to) {
         }
     }
     CHECK(solved > 20 && stuck > 200);
+}
+
+// Positions that a search without memory enters, its captures tried from the last cell to the first.
+static std::pair<std::int64_t, bool> entered_backwards(const solitaire_chess::State& state) {
+    if (state.pieces() == 1) return {1, true};
+    ActionList actions;
+    state.legal_actions(actions);
+    const int cells = state.rules().cells(), columns = state.rules().columns();
+    const auto rank = [&](Action action) {  // a queen's slanting captures come before its straight ones
+        const int from = action / cells, to = action % cells;
+        const bool straight = from / columns == to / columns || from % columns == to % columns;
+        return std::tuple(-from, kind_of(state.board()[from]) == kQueen && straight, -to);
+    };
+    std::sort(actions.begin(), actions.end(), [&](Action a, Action b) { return rank(a) < rank(b); });
+    std::int64_t entered = 1;
+    for (const Action action : actions) {
+        solitaire_chess::State next = state;
+        next.apply(action);
+        const auto [below, solved] = entered_backwards(next);
+        entered += below;
+        if (solved) return {entered, true};
+    }
+    return {entered, false};
+}
+
+// Whatever the order, a search finds a solution exactly if there is one, and its tree is one of captures.
+TEST(solitaire_chess_searches_tell_the_truth) {
+    Rng rng(12);
+    int solvable = 0, dead = 0;
+    for (int round = 0; round < 300; ++round) {
+        const int limit = round % 3 == 0 ? 2 : 0, side = 4 + round % 2;
+        std::vector<int> kinds(side * side, kNoPiece);
+        for (int pieces = 2 + round % 6; pieces > 0; --pieces) {
+            kinds[rng.below(static_cast<std::uint32_t>(kinds.size()))] = static_cast<int>(rng.below(kKinds));
+        }
+        const solitaire_chess::Rules rules(side, side, limit, round % 2 == 0, kinds, std::vector<int>(kinds.size()));
+        const solitaire_chess::State state(rules);
+        Control control;
+        const auto [entered, expected] = entered_backwards(state);
+        if (plainly_dead(state)) CHECK(!expected);
+        dead += plainly_dead(state);
+        solvable += expected;
+        const auto check = [&](const SearchResult& found) {
+            CHECK(found.finished && found.moves.has_value() == expected);
+            CHECK(static_cast<std::int64_t>(found.tree.size()) == found.states);
+            std::vector<solitaire_chess::State> states{state};
+            CHECK(found.tree[0].parent == -1);
+            for (std::size_t i = 1; i < found.tree.size(); ++i) {
+                const auto [parent, action] = found.tree[i];
+                CHECK(parent >= 0 && parent < static_cast<std::int64_t>(i));
+                solitaire_chess::State next = states[static_cast<std::size_t>(parent)];
+                CHECK(next.is_legal(action));
+                next.apply(action);
+                states.push_back(next);
+            }
+            if (found.moves) {
+                solitaire_chess::State end = state;
+                for (const Action action : *found.moves) {
+                    CHECK(end.is_legal(action));
+                    end.apply(action);
+                }
+                CHECK(end.pieces() == 1);
+            }
+        };
+        for (const bool prune : {false, true}) {
+            const SearchLimits limits{1'000'000, 1'000'000, prune};
+            for (const bool memory : {false, true}) {
+                Control counted;
+                const SearchResult found = DepthFirst(paper_order, memory, limits, counted).find(state);
+                check(found);
+                CHECK(counted.done == found.states);
+                if (!memory && !prune) CHECK(found.states == entered);
+                if (memory || prune) CHECK(found.states <= entered);
+                check(DepthFirst(centre_order, memory, limits, control).find(state));
+            }
+            Control counted;
+            const SearchResult best = best_first(state, centre_order, limits, counted);
+            check(best);
+            CHECK(counted.done == best.states);
+            if (best.states > 1) {
+                CHECK(!best_first(state, centre_order, {best.states - 1, 9, prune}, control).finished);
+                CHECK(best_first(state, centre_order, {best.states, 9, prune}, control).finished);
+                CHECK(best_first(state, centre_order, {best.states, 1, prune}, control).tree.size() == 1);
+            }
+        }
+        // Captures nearest to the centre come first.
+        float before = -1;
+        for (const auto& move : centre_order(state)) {
+            const int to = move.action % rules.cells();
+            const float down = static_cast<float>(to / side) - static_cast<float>(side - 1) / 2;
+            const float right = static_cast<float>(to % side) - static_cast<float>(side - 1) / 2;
+            CHECK(down * down + right * right >= before);
+            before = down * down + right * right;
+        }
+    }
+    CHECK(solvable > 30 && dead > 30);
+    // Plainly dead: two pieces that cannot reach each other; two kings that are both left to the last.
+    const auto is_dead = [](std::vector<int> kinds, int limit, std::vector<int> captures) {
+        const solitaire_chess::Rules rules(2, 4, limit, true, kinds, captures);
+        return plainly_dead(solitaire_chess::State(rules));
+    };
+    const int o = kNoPiece;
+    const std::vector<int> none(8), spent = {1, 0, 0, 0, 0, 0, 0, 1};
+    CHECK(is_dead({kPawn, o, o, o, o, o, o, kPawn}, 0, none) && !is_dead({kRook, o, o, kPawn, o, o, o, o}, 0, none));
+    CHECK(is_dead({kKing, kKing, o, o, o, o, o, o}, 0, none) && !is_dead({kKing, kQueen, o, o, o, o, o, o}, 0, none));
+    CHECK(is_dead({kRook, o, o, o, o, o, o, kRook}, 1, spent) && !is_dead({kRook, o, o, o, o, o, o, o}, 0, none));
 }
