@@ -7,6 +7,7 @@
 #include "tests/check.hpp"
 #include "games/solitaire_chess/capture_tree.hpp"
 #include "games/solitaire_chess/enumeration.hpp"
+#include "games/solitaire_chess/piece_graph.hpp"
 #include "games/solitaire_chess/puzzles.hpp"
 #include "games/solitaire_chess/capture_search.hpp"
 
@@ -374,4 +375,144 @@ TEST(solitaire_chess_searches_tell_the_truth) {
     CHECK(is_dead({kPawn, o, o, o, o, o, o, kPawn}, 0, none) && !is_dead({kRook, o, o, kPawn, o, o, o, o}, 0, none));
     CHECK(is_dead({kKing, kKing, o, o, o, o, o, o}, 0, none) && !is_dead({kKing, kQueen, o, o, o, o, o, o}, 0, none));
     CHECK(is_dead({kRook, o, o, o, o, o, o, kRook}, 1, spent) && !is_dead({kRook, o, o, o, o, o, o, o}, 0, none));
+}
+
+// Random boards, some of whose pieces have made captures.
+template <class Visit>
+static void for_random_boards(int boards, Visit&& visit) {
+    Rng rng(13);
+    for (int round = 0; round < boards; ++round) {
+        const int rows = 3 + static_cast<int>(rng.below(6)), columns = 3 + static_cast<int>(rng.below(6));
+        const int limit = round % 4;
+        std::vector<int> kinds(rows * columns, kNoPiece), captures(rows * columns);
+        kinds[0] = kQueen;
+        for (std::size_t cell = 0; cell < kinds.size(); ++cell) {
+            if (rng.below(3) == 0) kinds[cell] = static_cast<int>(rng.below(kKinds));
+            if (kinds[cell] != kNoPiece && limit) captures[cell] = static_cast<int>(rng.below(limit + 1));
+        }
+        visit(solitaire_chess::Rules(rows, columns, limit, round % 2 == 0, kinds, captures), kinds, captures);
+    }
+}
+
+// What an edge says is what the two pieces do on a board of their own, and what stands between them.
+TEST(solitaire_chess_graphs_say_how_pieces_stand) {
+    for_random_boards(120, [](const solitaire_chess::Rules& rules, const auto& kinds, const auto& captures) {
+        const solitaire_chess::State state(rules);
+        const PieceGraph graph(state);
+        const int n = graph.pieces, columns = rules.columns();
+        CHECK(n == state.pieces() && graph.edges.size() == static_cast<std::size_t>(n) * n);
+        for (int i = 0; i < n; ++i) {
+            const int from = graph.cells[i], limit = rules.max_captures();
+            const int left = limit ? std::min(2, limit - captures[from]) : 2;
+            CHECK(graph.nodes[i] == left * kKinds + kinds[from] && graph.nodes[i] < kNodes);
+            for (int j = 0; j < n; ++j) {
+                const int to = graph.cells[j], edge = graph.edges[i * n + j];
+                CHECK(edge < kEdges && (edge == kSelfEdge) == (i == j));
+                if (i == j) continue;
+                std::vector<int> two(kinds.size(), kNoPiece), made(kinds.size());
+                two[from] = kinds[from], two[to] = kinds[to];
+                made[from] = captures[from], made[to] = captures[to];
+                const solitaire_chess::State alone(rules, two, made);
+                CHECK((edge & 2) / 2 == alone.is_legal(from * rules.cells() + to));
+                CHECK((edge & 1) == alone.is_legal(to * rules.cells() + from));
+                CHECK(is_capture(edge) == state.is_legal(from * rules.cells() + to));
+                const int down = to / columns - from / columns, right = to % columns - from % columns;
+                const int far = std::max(std::abs(down), std::abs(right));
+                const bool straight = down == 0 || right == 0, oblique = std::abs(down) == std::abs(right);
+                int between = 0;
+                for (int k = 1; k < far && (straight || oblique); ++k) {
+                    between += kinds[from + k * (down / far) * columns + k * (right / far)] != kNoPiece;
+                }
+                const int expected = far == 2 && std::abs(down * right) == 2 ? kKnightsMove
+                                     : !straight && !oblique                 ? kNoLine
+                                     : far == 1 && straight                  ? kBeside
+                                     : far == 1 ? (down < 0 ? kDiagonallyAbove : kDiagonallyBelow)
+                                                : (straight ? kStraight : kOblique) + std::min(2, between);
+                CHECK(edge / 4 == expected);
+            }
+        }
+    });
+}
+
+TEST(solitaire_chess_puzzles_are_as_wished) {
+    const std::vector<int> pool = {kKing, kQueen, kRook, kRook, kBishop, kKnight, kPawn};
+    const solitaire_chess::Rules rules(4, 4, 0, true, std::vector<int>(16, kRook), std::vector<int>(16));
+    const auto kinds_of = [](const Board& board) {
+        std::vector<int> kinds;
+        for (const auto piece : board) {
+            if (piece) kinds.push_back(kind_of(piece));
+        }
+        std::sort(kinds.begin(), kinds.end());
+        return kinds;
+    };
+    const auto check_pool = [&](const Board& board) {
+        const auto kinds = kinds_of(board);
+        CHECK(std::includes(pool.begin(), pool.end(), kinds.begin(), kinds.end()));
+    };
+    Rng rng(1);
+    Control control;
+    std::map<int, int> sizes, places;
+    for (int i = 0; i < 2000; ++i) {
+        const auto state = random_board(rules, pool, 2, 4, false, 1, rng);
+        ++sizes[state->pieces()];
+        for (Bitboard left = state->occupied(); left; left &= left - 1) ++places[lowest_bit(left)];
+        check_pool(state->board());
+    }
+    CHECK(sizes.size() == 3 && places.size() == 16);
+    for (const auto& [size, times] : sizes) CHECK(size >= 2 && size <= 4 && std::abs(times - 667) < 120);
+    for (const auto& [cell, times] : places) CHECK(std::abs(times - 375) < 100);
+    int found = 0;
+    for (int i = 0; i < 100; ++i) {
+        const auto state = random_board(rules, pool, 5, 5, true, 1, rng);
+        found += state.has_value();
+        if (state) CHECK(TreeWalk(1'000'000, control).walk(*state).solutions > 0);
+    }
+    CHECK(found > 5 && found < 95);
+    for (const bool with_king : {true, false}) {
+        const PuzzleMaker maker(rules, {4, pool, with_king, !with_king, 3});
+        Control counted;
+        const auto boards = make_puzzles(maker, 30, 7, 2, counted);
+        CHECK(counted.done == 30 && boards == make_puzzles(maker, 30, 7, 1, counted));
+        for (const Board& board : boards) {
+            const auto kinds = kinds_of(board);
+            CHECK(kinds.size() == 4 && (kinds[0] == kKing) == with_king);
+            check_pool(board);
+            const solitaire_chess::State state(rules, board);
+            const CaptureTree tree = TreeWalk(1'000'000, control).walk(state);
+            int finals = 0, last = 0;
+            for (int kind = 0; kind < kKinds; ++kind) {
+                finals += popcount(tree.finals[kind]);
+                if (tree.finals[kind]) last = 1 + kind * 16 + lowest_bit(tree.finals[kind]);
+            }
+            const Outcome outcome = OnlyFinal().find(state);
+            CHECK(finals == 1 && tree.solutions <= 3 && outcome.final == last && outcome.solutions == tree.solutions);
+        }
+    }
+    const auto refused = [&](PuzzleWish wish) {
+        try {
+            PuzzleMaker(rules, wish);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!refused({7, pool, true, false, 0}) && refused({8, pool, false, false, 0}) &&
+          refused({1, pool, true, false, 0}));
+    CHECK(refused({7, pool, false, true, 0}) && !refused({6, pool, false, true, 0}) &&
+          refused({3, pool, true, true, 0}));
+    CHECK(refused({2, {kRook, kRook}, true, false, 0}) && refused({2, {kKing, kKing, kRook}, false, false, 0}));
+    CHECK(refused({2, {kRook, 6}, false, false, 0}) && refused({2, {-1, kRook}, false, false, 0}));
+    CHECK(refused({16, std::vector<int>(20, kRook), false, false, 0}));
+    CHECK(!refused({15, std::vector<int>(20, kRook), false, false, 0}));
+    const auto no_board = [&](std::vector<int> kinds, int least, int most) {
+        try {
+            random_board(rules, kinds, least, most, false, 1, rng);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!no_board(pool, 1, 7) && no_board(pool, 0, 7) && no_board(pool, 1, 8) && no_board(pool, 4, 3));
+    CHECK(no_board({6}, 1, 1) && no_board({-1}, 1, 1) && no_board(std::vector<int>(20, kRook), 1, 17));
+    CHECK(!no_board(std::vector<int>(20, kRook), 16, 16));
 }
