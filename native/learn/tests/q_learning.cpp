@@ -199,6 +199,25 @@ TEST(examples_continue_their_game) {
         CHECK((first.wanted == std::vector<std::uint8_t>{1, 1, 1}));
     }
     for (const std::size_t stones : {1, 2, 3}) CHECK(std::abs(left[stones] - 1000) < 150);
+    // In any order too, a move that is the only legal one is made, and a game that has none left is refused: of 5 stones
+    // three may be taken, then two, but not three and three.
+    const Stones::Rules five{5, 1};
+    const auto in_any_order = [&](const ActionList& list, int made, std::uint64_t seed) {
+        const std::vector<std::int64_t> all = {0, static_cast<std::int64_t>(list.size())};
+        const std::vector<std::int32_t> one = {0}, after = {made};
+        return make_examples(Stones(five), std::span<const Action>(list), std::span(all), std::span(one),
+                             std::span(after), true, seed, 1);
+    };
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CHECK((in_any_order({3, 2, 3}, 2, seed).input.planes == std::vector<float>{0}));
+    }
+    bool stuck = false;
+    try {
+        in_any_order({3, 3, 3}, 2, 1);
+    } catch (const std::invalid_argument&) {
+        stuck = true;
+    }
+    CHECK(stuck);
     const auto refused = [&](std::vector<std::int32_t> games, std::vector<std::int32_t> made,
                              std::vector<std::int64_t> at, ActionList list = {1, 2, 3, 2, 2, 2}) {
         try {
