@@ -468,6 +468,7 @@ TEST(solitaire_chess_puzzles_are_as_wished) {
         if (state) CHECK(TreeWalk(1'000'000, control).walk(*state).solutions > 0);
     }
     CHECK(found > 5 && found < 95);
+    CHECK(!random_board(rules, pool, 2, 4, false, 0, rng));
     for (const bool with_king : {true, false}) {
         const PuzzleMaker maker(rules, {4, pool, with_king, !with_king, 3});
         Control counted;
