@@ -7,6 +7,7 @@
 # make bench  compare our speed with peers, which get an environment of their own, and write docs/benchmarks.md
 # make slow   the acceptance runs that take minutes
 # make fuzz   a million random inputs for every parser, command and endpoint
+# make mutate change the C++ code in 40 places, one at a time, and list the changes that no C++ test notices
 # make crash  kill long commands at 200 random moments and resume them
 # make screenshots  the page on four sizes of screens, light and dark, into build/screenshots; and the pictures of the docs
 
@@ -14,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test docs lint js slow sanitize bench debian axe screenshots format fuzz crash clean
+.PHONY: demo test docs lint js slow sanitize bench debian axe screenshots format fuzz mutate crash clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
@@ -98,6 +99,10 @@ format: .venv/dev-installed
 # A million inputs for every parser, command and endpoint.
 fuzz: .venv/dev-installed
 	$(BIN)/python -m tests.fuzz --count 1000000
+
+# Which small changes of the C++ code its tests do not notice.
+mutate: .venv/bin/python
+	$(BIN)/python -m tests.mutate_native --count 40
 
 # Long commands are killed at 200 random moments and resumed.
 crash: .venv/dev-installed

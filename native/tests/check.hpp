@@ -76,6 +76,7 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
         Rng rng(7, static_cast<std::uint64_t>(game));
         S state = start;
         for (int ply = 0; ply < max_length && state.player() != kTerminal; ++ply) {
+            CHECK(state.player() < state.rules().players());
             ActionList actions;
             state.legal_actions(actions);
             Action action;

@@ -287,13 +287,13 @@ ROOKERY_BIND(checkers, 2) {
             if (fallback == "voting") settings.fallback = Fallback::kVoting;
             if (fallback == "keep-training") settings.fallback = Fallback::kKeepTraining;
             if (fallback == "voting" && !voting) throw nb::value_error("the fallback voting needs the votes");
-            std::vector<MatchGame> played(games);
+            std::vector<TableGame> played(games);
             ControlOrNone call(given);
             interruptible(call.control, [&] {
                 play_against_random(table, settings, start.state, played, seed, threads, call.control);
             });
             std::vector<double> rows;
-            for (const MatchGame& g : played) {
+            for (const TableGame& g : played) {
                 for (const double x : {g.result, double(g.plies), double(g.moves), double(g.known), g.seconds}) {
                     rows.push_back(x);
                 }

@@ -16,7 +16,7 @@ struct MatchSettings {
     bool first_of_ties = false;      // choose as the author's program does
 };
 
-struct MatchGame {
+struct TableGame {
     double result = 0;                  // of the table: 1, 0, -1
     std::int32_t plies = -1;            // -1: not played
     std::int32_t moves = 0, known = 0;  // of the table; in positions it knew
@@ -50,7 +50,7 @@ inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& set
 // Game i has the random stream (seed, i); the table plays Black in the even ones, and what it learns on the way is
 // forgotten after the game: results do not depend on `threads`. `control.done` counts games.
 inline void play_against_random(const QTable& table, const MatchSettings& settings, const State& start,
-                                std::span<MatchGame> games, std::uint64_t seed, int threads, Control& control) {
+                                std::span<TableGame> games, std::uint64_t seed, int threads, Control& control) {
     parallel_blocks(static_cast<std::int64_t>(games.size()), threads, [&](std::int64_t i) {
         if (control.stopped()) return;
         const double begin = thread_cpu_seconds();
@@ -58,7 +58,7 @@ inline void play_against_random(const QTable& table, const MatchSettings& settin
         LayeredTable own(table);
         State state = start;
         const int side = static_cast<int>(i % 2);
-        MatchGame game;
+        TableGame game;
         game.plies = 0;
         ActionList actions;
         while (state.player() != kTerminal && !control.stopped()) {

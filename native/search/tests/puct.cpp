@@ -3,38 +3,13 @@
 #include <map>
 
 #include "tests/check.hpp"
+#include "tests/toys.hpp"
 
 namespace rookery {
 namespace {
 
-// Two players take 1 to 3 stones in turn; who takes the last one wins. Won for the player to move unless 4 divides the
-// number of stones. With one player it is over when the stones are gone, and the score is the number of moves.
-struct Stones {
-    struct Rules {
-        int count, number_of_players;
-        int players() const { return number_of_players; }
-        Action num_actions() const { return 4; }
-        Shape observation_shape() const { return {1, 1, 1}; }
-    };
-    const Rules* rules_;
-    int left, moves = 0;
-    explicit Stones(const Rules& rules) : rules_(&rules), left(rules.count) {}
-    const Rules& rules() const { return *rules_; }
-    int player() const { return left == 0 ? kTerminal : moves % rules_->number_of_players; }
-    void legal_actions(ActionList& actions) const {
-        for (Action taken = 1; taken <= std::min(3, left); ++taken) actions.push_back(taken);
-    }
-    void apply(Action action) {
-        left -= action;
-        ++moves;
-    }
-    Returns returns() const {
-        if (rules_->number_of_players == 1) return {static_cast<double>(moves), 0};
-        return moves % 2 ? Returns{1, -1} : Returns{-1, 1};
-    }
-    std::string key() const { return std::to_string(left) + "/" + std::to_string(moves); }
-    void observe(float* planes) const { planes[0] = static_cast<float>(left); }
-};
+using testing::Places;
+using testing::Stones;
 
 // A net that knows nothing: all moves alike, all positions worth 0.
 template <class S>
@@ -168,6 +143,129 @@ TEST(puct_leaves_out_actions_without_a_probability) {
     forest.expand(priors, values);
     CHECK(forest.trees()[0].moves().size() == 2);
     CHECK(forest.trees()[0].moves()[0].action == 2);
+}
+
+// Two ends, worth 1 and -1: how often each is tried follows from the formula alone.
+TEST(puct_shares_its_visits_as_the_formula_says) {
+    const Places::Rules rules{1, {{0, {1, 2}, {}}, {kTerminal, {}, {}, 3}, {kTerminal, {}, {}, 2}}};
+    const std::array<double, 2> worth = {1, -1}, priors = {0.2, 0.8};
+    for (const double exploration : {0.5, 2.0}) {
+        for (const bool untried_mean : {true, false}) {
+            std::array<double, 2> visits{};
+            for (int done = 0; done < 99; ++done) {
+                const double all = visits[0] + visits[1];
+                const double mean = all > 0 && untried_mean ? (visits[0] - visits[1]) / all : 0;
+                std::array<double, 2> score;
+                for (std::size_t i = 0; i < 2; ++i) {
+                    score[i] = (visits[i] > 0 ? worth[i] : mean) + exploration * std::sqrt(std::max(1.0, all)) *
+                                                                       static_cast<float>(priors[i]) / (1 + visits[i]);
+                }
+                ++visits[score[0] >= score[1] ? 0 : 1];
+            }
+            PuctForest<Places> forest(Places(rules), 1,
+                                      {.exploration = exploration, .threshold = 2.5, .untried_mean = untried_mean});
+            forest.find_leaves(100, 1, 1);
+            forest.expand(std::vector<float>{0.2f, 0.8f}, std::vector<float>{0.5f});
+            while (!forest.trees()[0].searched(100)) {
+                CHECK(forest.find_leaves(100, 7, 1).actions.empty());  // ends need no net
+                forest.expand(std::vector<float>{}, std::vector<float>{});
+            }
+            const auto moves = forest.trees()[0].moves();
+            for (std::size_t i = 0; i < 2; ++i) {
+                CHECK(moves[i].visits == static_cast<std::int64_t>(visits[i]) && moves[i].value == worth[i]);
+                CHECK(moves[i].prior == static_cast<float>(priors[i]));
+            }
+        }
+    }
+}
+
+// A safe end, or chance and then the other player, who takes the least.
+TEST(puct_weighs_chance) {
+    const Places::Rules rules{2,
+                              {{0, {1, 2}, {}},
+                               {kTerminal, {}, {}, 0.1},
+                               {kChance, {3, 4}, {0.7, 0.3}},
+                               {1, {5, 6}, {}},
+                               {kTerminal, {}, {}, -1},
+                               {kTerminal, {}, {}, 0.5},
+                               {kTerminal, {}, {}, 1}}};
+    for (const bool prove : {false, true}) {
+        for (const int walks : {1, 4}) {
+            PuctForest<Places> forest(Places(rules), 1, {.exploration = 2.0, .prove = prove}, 3);
+            search(forest, 20'000, walks);
+            const auto moves = forest.trees()[0].moves();
+            CHECK(std::abs(moves[0].value - 0.1) < 1e-6);
+            // 0.7 times 0.5, less 0.3; a little more as long as the other player still tries the 1.
+            CHECK(std::abs(moves[1].value - 0.05) < 0.05 && moves[1].visits > 1000 && moves[0].visits > 1000);
+            CHECK(forest.trees()[0].simulations() == 20'000);
+        }
+    }
+    // Chance at the root is drawn at once, by its probability.
+    const Places::Rules chance{1, {{kChance, {1, 2}, {0.7, 0.3}}, {0, {3}, {}}, {0, {3}, {}}, {kTerminal, {}, {}}}};
+    PuctForest<Places> forest(Places(chance), 3000, {}, 5);
+    int first = 0;
+    for (const auto& tree : forest.trees()) {
+        CHECK(tree.root().player() == 0 && tree.history().size() == 1);
+        first += tree.root().at == 1;
+    }
+    CHECK(std::abs(first - 2100) < 150);
+}
+
+// A share of Dirichlet noise: means 1/3, variance 2 / (9 (3 alpha + 1)).
+TEST(puct_mixes_noise_into_the_probabilities_of_the_root) {
+    const Stones::Rules rules{9, 2};
+    for (const double alpha : {0.3, 2.0}) {
+        constexpr int kTrees = 4000;
+        PuctForest<Stones> forest(Stones(rules), kTrees, {.noise = 0.25, .noise_alpha = alpha}, 1);
+        const NetInput input = forest.find_leaves(1, 1, 1);
+        std::vector<float> priors, values(kTrees, 0.0f);
+        for (int i = 0; i < kTrees; ++i) priors.insert(priors.end(), {0.5f, 0.3f, 0.2f});
+        forest.expand(priors, values);
+        std::array<double, 3> sums{}, squares{};
+        for (const auto& tree : forest.trees()) {
+            double all = 0;
+            const auto moves = tree.moves();
+            for (std::size_t i = 0; i < 3; ++i) {
+                const double noise = (moves[i].prior - 0.75 * priors[i]) / 0.25;
+                CHECK(noise > -1e-5 && noise < 1 + 1e-5);
+                all += moves[i].prior;
+                sums[i] += noise / kTrees;
+                squares[i] += noise * noise / kTrees;
+            }
+            CHECK(std::abs(all - 1) < 1e-5);
+        }
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK(std::abs(sums[i] - 1.0 / 3) < 0.03);
+            CHECK(std::abs(squares[i] - sums[i] * sums[i] - 2 / (9 * (3 * alpha + 1))) < 0.015);
+        }
+        forest.apply(0, 1);
+        CHECK(forest.trees()[0].root().left == 8);
+    }
+}
+
+TEST(puct_refuses_what_does_not_fit) {
+    const Stones::Rules rules{9, 2}, few{2, 2};
+    PuctForest<Stones> forest(Stones(rules), 2, {});
+    const auto refused = [](auto&& work) {
+        try {
+            work();
+        } catch (const std::exception&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(forest.find_leaves(10, 1, 1).actions.size() == 6);
+    const std::vector<float> six(6, 1.0f / 3), two(2, 0.0f);
+    CHECK(refused([&] { forest.find_leaves(10, 1, 1); }) && refused([&] { forest.apply(0, 1); }));
+    CHECK(refused([&] { forest.expand(two, two); }) && refused([&] { forest.expand(six, six); }));
+    forest.expand(six, two);
+    CHECK(refused([&] { forest.apply(0, 4); }) && refused([&] { forest.apply(2, 1); }));
+    forest.apply(1, 2);
+    CHECK(forest.trees()[0].root().left == 9 && forest.trees()[1].root().left == 7);
+    CHECK((forest.trees()[1].history() == ActionList{2}));
+    forest.restart(1, Stones(few));
+    CHECK(forest.trees()[1].root().left == 2 && forest.trees()[1].simulations() == 0);
+    CHECK(forest.trees()[1].history().empty());
 }
 
 }  // namespace

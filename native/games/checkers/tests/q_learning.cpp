@@ -81,10 +81,10 @@ TEST(fallbacks_play_to_the_end) {
     const PriorStateVoting voting(table, 1, 1);
     for (const Fallback fallback : {Fallback::kRandom, Fallback::kVoting, Fallback::kKeepTraining}) {
         const MatchSettings settings{fallback, &voting, kSettings, 5};
-        std::vector<MatchGame> games(6);
+        std::vector<TableGame> games(6);
         Control control;
         play_against_random(table, settings, State(kRules), games, 1, 2, control);
         CHECK(control.done == 6);
-        for (const MatchGame& game : games) CHECK(game.plies > 0 && game.known <= game.moves && game.known > 0);
+        for (const TableGame& game : games) CHECK(game.plies > 0 && game.known <= game.moves && game.known > 0);
     }
 }

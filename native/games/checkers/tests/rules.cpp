@@ -116,3 +116,123 @@ TEST(checkers_refuses_bad_positions) {
     CHECK(refused({{0x00001fff, 0}, 0, 0}));
     CHECK(!refused({{squares({29}), squares({4})}, squares({4, 29}), 1}));
 }
+
+static Action step(int from, int to) { return checkers::encode({from - 1, to - 1}); }
+
+// Two kings that walk to and fro in their corners.
+TEST(checkers_draws) {
+    const Position kings = {{squares({1}), squares({32})}, squares({1, 32}), 0};
+    const std::array<Action, 4> round = {step(1, 6), step(32, 27), step(6, 1), step(27, 32)};
+    const auto plies_until_drawn = [&](const Rules& rules) {
+        State state(rules, kings);
+        int plies = 0;
+        while (state.player() != kTerminal) {
+            CHECK(state.player() == plies % 2 && state.is_legal(round[plies % 4]));
+            CHECK(state.occurrences() == (rules.repetition() ? 1 + plies / 4 : 1));
+            CHECK(state.quiet_plies() == plies && state.reversible_plies() == plies);
+            CHECK(static_cast<int>(state.earlier().size()) == (rules.repetition() ? plies : 0));
+            state.apply(round[plies++ % 4]);
+        }
+        CHECK((state.returns() == Returns{0, 0}) && state.count_legal() == 0 && !state.is_legal(round[plies % 4]));
+        ActionList actions;
+        state.legal_actions(actions);
+        CHECK(actions.empty());
+        State again = state;
+        again.forget_history();
+        CHECK(again.player() == plies % 2 && again.quiet_plies() == 0 && again.reversible_plies() == 0);
+        CHECK(again.occurrences() == 1 && again.key() == state.key());
+        return plies;
+    };
+    CHECK(plies_until_drawn(Rules(2, 0, false)) == 4);
+    CHECK(plies_until_drawn(Rules(3, 0, false)) == 8);
+    CHECK(plies_until_drawn(Rules(0, 10, false)) == 10);
+    CHECK(plies_until_drawn(Rules(0, 0, true)) == 80);
+    CHECK(plies_until_drawn(Rules(3, 5, true)) == 5);
+    CHECK(plies_until_drawn(Rules(0, 0, false)) == Rules::kMaxQuiet);
+    const auto refused = [](int repetition, int quiet) {
+        try {
+            Rules(repetition, quiet, false);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(refused(1, 0) && refused(-1, 0) && refused(101, 0) && refused(0, -1) && refused(0, 100'001));
+    CHECK(!refused(0, 0) && !refused(2, 1) && !refused(100, 100'000));
+}
+
+// A man's step ends what can be repeated, but is quiet; a capture is neither.
+TEST(checkers_counters) {
+    const Rules rules(3, 100, true);
+    State state(rules, {{squares({3, 10}), squares({32, 19})}, squares({3, 32}), 0});
+    state.apply(step(3, 8));
+    state.apply(step(32, 27));
+    CHECK(state.quiet_plies() == 2 && state.reversible_plies() == 2 && state.earlier().size() == 2);
+    state.apply(step(10, 15));
+    CHECK(state.quiet_plies() == 3 && state.reversible_plies() == 0 && state.earlier().empty());
+    ActionList actions;
+    state.legal_actions(actions);
+    CHECK((actions == ActionList{checkers::encode({18, 9})}));  // 19 takes 15 and lands on 10, as it must
+    state.apply(actions[0]);
+    CHECK(state.quiet_plies() == 0 && state.reversible_plies() == 0);
+    CHECK((state.position() == Position{{squares({8}), squares({27, 10})}, squares({8, 27}), 0}));
+}
+
+TEST(checkers_who_cannot_move_has_lost) {
+    const Rules rules(3, 100, false);
+    const State none(rules, {{squares({9}), 0}, 0, 1}), black(rules, {{0, squares({9})}, 0, 0});
+    CHECK(none.player() == kTerminal && (none.returns() == Returns{1, -1}));
+    CHECK(black.player() == kTerminal && (black.returns() == Returns{-1, 1}));
+    const State blocked(rules, {{squares({12}), squares({16, 19})}, 0, 0});
+    CHECK(blocked.player() == kTerminal && (blocked.returns() == Returns{-1, 1}));
+}
+
+// Square n stands in row (n - 1) / 4; the first of even rows is in column 1, that of odd rows in column 0.
+TEST(checkers_planes_and_material) {
+    const Position position = {{squares({1, 12, 14}), squares({7, 21, 32})}, squares({14, 7, 32}), 1};
+    const State state(Rules(3, 100, false), position);
+    const auto planes = observed<float>(state);
+    CHECK(planes.size() == 5 * 64);
+    std::set<int> expected;
+    const auto add = [&](int plane, int number) {
+        const int row = (number - 1) / 4, column = (number - 1) % 4 * 2 + (row % 2 == 0);
+        expected.insert(plane * 64 + row * 8 + column);
+    };
+    add(0, 1), add(0, 12), add(1, 14), add(2, 21), add(3, 7), add(3, 32);
+    for (int i = 0; i < 64; ++i) expected.insert(4 * 64 + i);
+    for (int i = 0; i < 5 * 64; ++i) CHECK(planes[i] == expected.contains(i));
+    CHECK(observed<float>(State(Rules(3, 100, false)))[4 * 64] == 0);
+    // A king is worth a man and a half: 2 men and a king of Black against a man and 2 kings of White, 3.5 and 4.
+    CHECK(std::abs(state.evaluate(1) - 0.99 * 0.5 / 7.5) < 1e-12);
+    CHECK(state.evaluate(0) == -state.evaluate(1));
+}
+
+TEST(checkers_squares_of_actions) {
+    for (Action action = 0; action < checkers::kNumActions; ++action) {
+        const checkers::Move move = checkers::decode(action);
+        CHECK(checkers::encode(move.path) == action);
+        CHECK(move.captured.size() == (action < checkers::kFirstCapture ? 0 : move.path.size() - 1));
+        for (std::size_t i = 0; i + 1 < move.path.size(); ++i) {
+            const auto row = [](int square) { return square / 4; };
+            const auto column = [](int square) { return square % 4 * 2 + (square / 4 % 2 == 0); };
+            const int a = move.path[i], b = move.path[i + 1], far = action < checkers::kFirstCapture ? 1 : 2;
+            CHECK(std::abs(row(a) - row(b)) == far && std::abs(column(a) - column(b)) == far);
+            if (far == 1) continue;
+            const int over = move.captured[i];
+            CHECK(2 * row(over) == row(a) + row(b) && 2 * column(over) == column(a) + column(b));
+        }
+    }
+    const auto refused = [](auto&& work) {
+        try {
+            work();
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(refused([] { checkers::decode(-1); }) && refused([] { checkers::decode(1426); }));
+    CHECK(refused([] { checkers::encode({0}); }) && refused([] { checkers::encode({}); }));
+    CHECK(refused([] { checkers::encode({0, 32}); }) && refused([] { checkers::encode({-1, 5}); }));
+    CHECK(refused([] { checkers::encode({0, 1}); }) && refused([] { checkers::encode({0, 5, 10}); }));
+    CHECK(refused([] { checkers::encode({0, 9, 0}); }));  // over the same piece twice
+}

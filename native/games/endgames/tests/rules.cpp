@@ -166,3 +166,211 @@ TEST(chess_endgame_names) {
     CHECK(san(pawn, Move(53, 61, kQueen)) == "f8=Q#");
     CHECK(san(pawn, Move(53, 61, kKnight)) == "f8=N");
 }
+
+// Chess on a board of 64 letters, with no tables: slow, and enough for few men.
+namespace slow {
+
+static bool own(char man, int player) { return man != '.' && (man >= 'a') == (player == 1); }
+
+static const std::vector<std::pair<int, int>> kStraight = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}},
+                                              kSlanting = {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
+
+// Squares that the man on a square attacks, pawns only sideways.
+static std::set<int> attacked_from(const std::string& board, int square) {
+    const char man = board[square];
+    const char kind = static_cast<char>(man >= 'a' ? man - 'a' + 'A' : man);
+    std::vector<std::pair<int, int>> steps;
+    if (kind != 'B' && kind != 'N' && kind != 'P') steps = kStraight;
+    if (kind == 'K' || kind == 'Q' || kind == 'B') steps.insert(steps.end(), kSlanting.begin(), kSlanting.end());
+    if (kind == 'P') steps = {{-1, man == 'P' ? 1 : -1}, {1, man == 'P' ? 1 : -1}};
+    for (const int a : {-2, -1, 1, 2}) {
+        for (const int b : {-2, -1, 1, 2}) {
+            if (kind == 'N' && std::abs(a) != std::abs(b)) steps.emplace_back(a, b);
+        }
+    }
+    std::set<int> found;
+    for (const auto& [right, up] : steps) {
+        for (int file = square % 8 + right, rank = square / 8 + up; file >= 0 && file < 8 && rank >= 0 && rank < 8;
+             file += right, rank += up) {
+            found.insert(rank * 8 + file);
+            if (board[rank * 8 + file] != '.' || kind == 'K' || kind == 'N' || kind == 'P') break;
+        }
+    }
+    return found;
+}
+
+static bool attacked(const std::string& board, int square, int by) {
+    for (int from = 0; from < 64; ++from) {
+        if (own(board[from], by) && attacked_from(board, from).contains(square)) return true;
+    }
+    return false;
+}
+
+static int king(const std::string& board, int player) { return static_cast<int>(board.find(player ? 'k' : 'K')); }
+
+struct Step {
+    int from, to, promotion;  // Kind of the new piece, or 0
+    std::string after;
+};
+
+static std::vector<Step> moves(const std::string& board, int player) {
+    std::vector<Step> found;
+    for (int from = 0; from < 64; ++from) {
+        if (!own(board[from], player)) continue;
+        std::set<int> targets;
+        const bool pawn = board[from] == 'P' || board[from] == 'p';
+        for (const int to : attacked_from(board, from)) {
+            if (own(board[to], player) || (pawn && board[to] == '.')) continue;
+            targets.insert(to);
+        }
+        const int up = player ? -8 : 8;
+        if (pawn && board[from + up] == '.') {
+            targets.insert(from + up);
+            if (from / 8 == (player ? 6 : 1) && board[from + 2 * up] == '.') targets.insert(from + 2 * up);
+        }
+        for (const int to : targets) {
+            const bool promotes = pawn && (to / 8 == 0 || to / 8 == 7);
+            for (const char piece : std::string_view(promotes ? "NBRQ" : "-")) {
+                std::string after = board;
+                after[to] = promotes ? static_cast<char>(player ? piece - 'A' + 'a' : piece) : board[from];
+                after[from] = '.';
+                if (attacked(after, king(after, player), 1 - player)) continue;
+                found.push_back({from, to, promotes ? static_cast<int>(kLetters.find(piece)) : 0, after});
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace slow
+
+TEST(chess_endgame_moves_are_those_of_a_plain_board) {
+    const Rules rules(kStart, 0, false);
+    int mates = 0, stalemates = 0, bare = 0;
+    for (const auto& material : kMaterials) {
+        Rng rng(6);
+        for (int i = 0; i < 12; ++i) {
+            Position start = random_position(material, rng);
+            if (i % 2) start = other_colour(start);
+            State state(rules, {start, 3, 7});
+            std::string board = letters(start);
+            for (int ply = 0; ply < 30; ++ply) {
+                const Position& p = state.position();
+                const auto moves = slow::moves(board, p.to_move);
+                const bool check = slow::attacked(board, slow::king(board, p.to_move), 1 - p.to_move);
+                CHECK(letters(p) == board && in_check(p) == check);
+                const auto planes = observed<float>(state);
+                for (int square = 0; square < 64; ++square) {
+                    for (int plane = 0; plane < 12; ++plane) {
+                        CHECK(planes[plane * 64 + (7 - square / 8) * 8 + square % 8] ==
+                              (board[square] == "KQRBNPkqrbnp"[plane]));
+                    }
+                    CHECK(planes[12 * 64 + square] == p.to_move);
+                }
+                const auto men = 64 - std::count(board.begin(), board.end(), '.');
+                if (moves.empty()) {
+                    CHECK(state.ending() == (check ? Ending::kCheckmate : Ending::kStalemate) || men == 2);
+                    CHECK(state.player() == kTerminal);
+                    const double worth = check ? (p.to_move == 1 ? 1 : -1) : 0;
+                    CHECK((state.returns() == Returns{worth, -worth}));
+                    ++(check ? mates : stalemates);
+                    break;
+                }
+                if (men == 2) {
+                    CHECK(state.ending() == Ending::kInsufficientMaterial && (state.returns() == Returns{0, 0}));
+                    ++bare;
+                    break;
+                }
+                std::set<Action> expected, found;
+                for (const auto& move : moves) expected.insert(action_of(Move(move.from, move.to, move.promotion)));
+                for_each_move(p, legal_moves(p), [&](Move move) { found.insert(action_of(move)); });
+                CHECK(found == expected && static_cast<int>(found.size()) == legal_moves(p).count);
+                if (state.player() == kTerminal) break;
+                for (Action action = 0; action < kNumActions; ++action) {
+                    CHECK(state.is_legal(action) == expected.contains(action));
+                }
+                const auto& move = moves[rng.below(static_cast<std::uint32_t>(moves.size()))];
+                const bool pawn = (board[move.from] | 32) == 'p', capture = board[move.to] != '.';
+                CHECK(is_irreversible(p, Move(move.from, move.to, move.promotion)) == (pawn || capture));
+                const Setup before = state.setup();
+                state.apply(action_of(Move(move.from, move.to, move.promotion)));
+                board = move.after;
+                CHECK(state.setup().halfmove_clock == (pawn || capture ? 0 : before.halfmove_clock + 1));
+                CHECK(state.setup().fullmove_number == before.fullmove_number + before.position.to_move);
+            }
+        }
+    }
+    CHECK(mates + stalemates > 0 && bare > 5);
+}
+
+// Kings and a rook that go to and fro.
+TEST(chess_endgame_draws) {
+    const auto plies_until_drawn = [](int repetition, bool fifty, Ending ending) {
+        const Rules rules("8/8/8/4k3/8/8/8/R3K3 w - - 0 1", repetition, fifty);
+        State state(rules);
+        const std::array<Move, 4> round = {Move(0, 1), Move(36, 37), Move(1, 0), Move(37, 36)};
+        int plies = 0;
+        for (; state.player() != kTerminal && plies < 200; ++plies) state.apply(action_of(round[plies % 4]));
+        CHECK(state.ending() == ending && (state.returns() == Returns{0, 0}));
+        CHECK((state.count_legal() == 0) == (ending != Ending::kNone));
+        state.forget_history();
+        CHECK(state.player() == plies % 2 && state.setup().halfmove_clock == 0);
+        return plies;
+    };
+    CHECK(plies_until_drawn(2, false, Ending::kRepetition) == 4);
+    CHECK(plies_until_drawn(3, true, Ending::kRepetition) == 8);
+    CHECK(plies_until_drawn(0, true, Ending::kFiftyMoves) == 100);
+    CHECK(plies_until_drawn(0, false, Ending::kNone) == 200);
+    const auto refused = [](int repetition) {
+        try {
+            Rules(kStart, repetition, false);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(refused(1) && refused(-1) && refused(101) && !refused(0) && !refused(2) && !refused(100));
+    // A knight or a bishop cannot mate, nor can two bishops on one colour (a1 and c1 are dark, b1 is light).
+    const auto ending = [](const char* fen) { return State(Rules(fen, 3, true)).ending(); };
+    CHECK(ending("8/8/8/3k4/8/8/8/N3K3 w - - 0 1") == Ending::kInsufficientMaterial);
+    CHECK(ending("8/8/8/3k4/8/8/8/B3K3 w - - 0 1") == Ending::kInsufficientMaterial);
+    CHECK(ending("8/8/8/3k4/8/8/8/B1B1K3 w - - 0 1") == Ending::kInsufficientMaterial);
+    CHECK(ending("8/8/8/3k4/8/8/8/BB2K3 w - - 0 1") == Ending::kNone);
+    CHECK(ending("8/8/8/3k4/8/8/8/NN2K3 w - - 0 1") == Ending::kNone);
+    CHECK(ending("8/8/8/3k4/8/8/P7/4K3 w - - 0 1") == Ending::kNone);
+    CHECK(ending("8/8/8/3k4/8/8/8/R3K3 w - - 99 80") == Ending::kNone);
+    CHECK(ending("8/8/8/3k4/8/8/8/R3K3 w - - 100 80") == Ending::kFiftyMoves);
+}
+
+TEST(chess_endgame_fen) {
+    for (const char* fen : {"8/8/8/4k3/8/8/8/R3K3 w - - 0 1", "k7/7R/2K5/8/8/8/8/8 b - - 12 34",
+                            "8/8/8/1K6/8/8/8/1k1q3r b - - 99 1000000", "7k/8/8/8/8/8/8/K7 w - - 5 6",
+                            "8/1p1p4/8/8/8/8/k6K/8 w - - 0 3"}) {
+        CHECK(to_fen(parse_fen(fen)) == fen);
+    }
+    CHECK(to_fen(parse_fen(" 8/8/8/4k3/8/8/8/R3K3\tw -  - ")) == kStart);
+    CHECK(to_fen(parse_fen("8/8/8/4k3/8/8/8/R3K3 w - - 7 0")) == "8/8/8/4k3/8/8/8/R3K3 w - - 7 1");
+    const auto refused = [](const char* text) {
+        try {
+            parse_fen(text);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    for (const char* text :
+         {"8/8/8/4k3/8/8/8/R3K3 w -", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1 2", "8/8/8/4k3/8/8/8/R3K3 x - - 0 1",
+          "8/8/8/4k3/8/8/8/R3K3 w Q - 0 1", "8/8/8/4k3/8/8/8/R3K3 w - e3 0 1", "8/8/8/4k3/8/8/8/R3K21 w - - 0 1",
+          "8/8/8/4k3/8/8/8/R3K2 w - - 0 1", "8/8/8/4k3/8/8/8/R3K4 w - - 0 1", "8/8/8/4k3/8/8/8/R7 w - - 0 1",
+          "8/8/8/4k3/8/8/8/R3K2K w - - 0 1", "8/8/8/4k2r/8/8/8/R3K3 w - - 0 1", "8/8/8/4k3/8/8/8/RRR1K3 w - - 0 1",
+          "8/8/8/8/8/8/4k3/R3K3 w - - 0 1", "R3k3/8/8/8/8/8/8/4K3 w - - 0 1", "8/8/8/4k3/8/8/8/P3K3 w - - 0 1",
+          "8/8/8/4k3/8/8/8/R3K3 w - - 1000001 1", "8/8/8/4k3/8/8/8/R3K3 w - - 0 -1", "8/8/4k3/8/8/8/R3K3 w - - 0 1",
+          "8/8/8/R2k3R/8/8/8/4K3 b - - 0 1"}) {
+        CHECK(refused(text));
+    }
+    CHECK(san(parse_fen("8/8/8/8/8/8/1k6/R6K b - - 0 1").position, Move(9, 0)) == "Kxa1");
+    CHECK(san(parse_fen("8/8/8/8/8/8/1k6/R6K w - - 0 1").position, Move(7, 15)) == "Kh2");
+    CHECK(san(parse_fen("7k/8/8/8/1N6/8/8/1N5K w - - 0 1").position, Move(1, 16)) == "Na3");
+    CHECK(san(parse_fen("7k/8/8/8/8/8/1N6/3N3K w - - 0 1").position, Move(3, 20)) == "Ne3");
+    CHECK(san(parse_fen("7k/8/8/8/8/2N3N1/8/7K w - - 0 1").position, Move(18, 28)) == "Nce4");
+}

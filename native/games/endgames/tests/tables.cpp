@@ -9,7 +9,10 @@ using namespace rookery::endgames;
 
 static std::shared_ptr<DistanceTable> table_of(std::string_view pieces, DistanceTable::Tables others = {}) {
     Control control;
-    return generate(read_kinds(pieces), std::move(others), 2, control);
+    const auto table = generate(read_kinds(pieces), std::move(others), 2, control);
+    CHECK(control.done ==
+          static_cast<std::int64_t>(2 * EndgameIndex(read_kinds(pieces)).size()));  // both sides to move
+    return table;
 }
 
 // 462 placements of two kings up to the 8 symmetries of the board; 1806 up to left and right.

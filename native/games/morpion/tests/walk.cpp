@@ -92,6 +92,7 @@ TEST(morpion_warps_take_out_what_a_replay_would_lose) {
             kept.resize(left);
             morpion::State state(rules);
             std::set<int> lost;  // lines
+            std::vector<u32> marked(128);
             for (int i = 0; i < length; ++i) {
                 const Action action = action_of(rules, game.grid[i]);
                 const bool out = hole.contains(dot_of(game.grid[i]));
@@ -100,9 +101,11 @@ TEST(morpion_warps_take_out_what_a_replay_would_lose) {
                     expected.push_back(game.grid[i]);
                 } else if (!out) {
                     lost.insert(rules.move(action).line);
+                    marked[game.grid[i] >> 8] |= 1u << (game.grid[i] >> 3 & 31);
                 }
             }
             CHECK(kept == expected);
+            CHECK(std::equal(marked.begin(), marked.end(), scratch.known));
             stayed += left;
             fell += static_cast<int>(lost.size());
             Legal n;

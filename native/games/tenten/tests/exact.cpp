@@ -76,3 +76,72 @@ TEST(tenten_policy_is_played_as_evaluated) {
     for (const auto r : rounds) mean += static_cast<double>(r) / 20'000;
     CHECK(std::abs(mean - (values[0] - 1)) < 0.05 * mean);
 }
+
+// After many sweeps the values satisfy their equation, board by board.
+template <class T>
+static void check_equation(int rows, int columns, double tolerance) {
+    const tenten::Rules rules = seven(rows, columns);
+    tenten::Rewards rewards;
+    rewards.constant = 0.25;
+    rewards.moves = 0.5;
+    for (int lines = 0; lines <= 20; ++lines) rewards.lines[lines] = lines * lines;
+    const double discount = 0.8, scale = 2.0;
+    const std::size_t boards = std::size_t(1) << rules.cells();
+    std::vector<T> values(boards);
+    tenten::Change change;
+    for (int i = 0; i < 90; ++i) {
+        Control control;
+        const std::vector<T> before = values;
+        change = tenten::sweep(rules, values.data(), rewards, discount, scale, 1, control);
+        CHECK(control.done == static_cast<std::int64_t>(boards));
+        double lowest = 1e9, highest = -1e9;  // over the boards with full lines
+        for (std::size_t board = 0; board < boards && i < 3; ++board) {
+            int lines = 0;
+            if (rules.clear_lines(board, lines) == board) continue;
+            const double changed = static_cast<double>(values[board]) - static_cast<double>(before[board]);
+            lowest = std::min(lowest, changed);
+            highest = std::max(highest, changed);
+        }
+        if (i < 3) CHECK(change.lowest == lowest && change.highest == highest);
+    }
+    CHECK(change.highest < tolerance && change.lowest > -tolerance);
+    for (std::size_t board = 0; board < boards; ++board) {
+        int lines = 0;
+        const auto cleared = static_cast<std::size_t>(rules.clear_lines(board, lines));
+        double expected = scale * rewards.lines[lines] + static_cast<double>(values[cleared]);
+        if (lines == 0) {
+            expected = scale * rewards.constant;
+            for (std::size_t piece = 0; piece < rules.pieces().size(); ++piece) {
+                double best = 0;
+                auto places = rules.placements(board, static_cast<int>(piece));
+                const double chance = rules.probabilities()[piece];
+                expected += chance * scale * rewards.moves * popcount(places);
+                for (; places; places &= places - 1) {
+                    const auto after = tenten::Board(board) | rules.pieces()[piece].cells << lowest_bit(places);
+                    best = std::max(best, static_cast<double>(values[static_cast<std::size_t>(after)]));
+                }
+                expected += chance * discount * best;
+            }
+        }
+        CHECK(std::abs(static_cast<double>(values[board]) - expected) < tolerance);
+    }
+}
+
+TEST(tenten_sweeps_end_at_values_that_satisfy_their_equation) {
+    for (const auto& [rows, columns] : {std::pair(3, 4), {2, 3}, {5, 2}, {1, 5}}) {
+        check_equation<double>(rows, columns, 1e-6);
+        check_equation<float>(rows, columns, 1e-3);
+    }
+    const auto refused = [](int rows, int columns, int hand) {
+        try {
+            tenten::SmallRules(tenten::Rules(rows, columns, {{{0, 0}}}, {1}, hand));
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(refused(1, 2, 1) && !refused(1, 3, 1) && !refused(4, 8, 1) && refused(5, 7, 1) && refused(2, 2, 2));
+    const tenten::SmallRules small(seven(2, 3));
+    CHECK(small.total_weight() == 10 && small.cells() == 6 && small.boards() == 64);
+    CHECK(small.pieces()[0].weight == 2 && small.pieces()[6].weight == 1 && small.pieces()[3].size == 3);
+}
