@@ -35,6 +35,17 @@ def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypat
     assert (tmp_path / "figure-4.svg").exists()
 
 
+def test_the_papers_numbers_are_as_printed() -> None:
+    """Figures 4 and 5, and the standard deviations that came with the author's program."""
+    assert checkers.LEVELS == (10, 100, 1000, 5000, 10_000, 20_000, 30_000, 40_000)
+    assert checkers.PAPER_WINS["random"] == (50, 53, 61, 48, 58, 57, 61, 50)
+    assert checkers.PAPER_SECONDS["voting"] == (0.68, 4.7, 39, 148, 318, 586, 799, 1018)
+    assert set(checkers.PAPER_SECONDS["random"]) == {0.002}
+    assert set(checkers.PAPER_SECONDS["keep-training"]) == {1.5}
+    assert [len(seconds) for seconds in checkers.PAPER_SECONDS.values()] == [8, 8, 6]
+    assert checkers.PAPER_DEVIATION == (0.42, 4.6, 24.9, 74, 194.6, 383.8, 364.7, 535.1)
+
+
 def test_shares_have_intervals() -> None:
     assert checkers.share(50, 100, 10) == "50.0% (40.4-59.6), 10.0% drawn"
     assert checkers.share(100, 100, 0) == "100.0% (96.3-100.0)"

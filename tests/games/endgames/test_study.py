@@ -90,3 +90,34 @@ def test_cells_in_processes_are_those_made_here(tmp_path: Path) -> None:
         {cell: [batch.moves.tolist() for _, batch in runs] for cell, runs in grid.cells.items()} for grid in grids
     )
     assert here == apart
+
+
+TABLE_3_1 = """
+Stockfish Static A - 21 - 26 24 19 20 - 22 20 27
+Stockfish Decaying A - 25 27 27 23 15 23 23 21 20 22
+Heuristic Static A - - - - - - - - - - -
+Heuristic Decaying A - - - - - - - - - - -
+Stockfish Static B 49 22 20 22 19 - 18 20 27 19 21
+Stockfish Decaying B 49 20 22 21 24 13 19 16 23 24 20
+Heuristic Static B 49 - - - - - - - - - -
+Heuristic Decaying B 49 - - - - - 18 - - 28 -
+"""
+TABLE_3_2 = """
+Stockfish Static 100.0 93.0 82.0
+Stockfish Decaying 100.0 100.0 100.0
+Heuristic Static 99.0 47.5 5.0
+Heuristic Decaying 100.0 58.0 7.0
+"""
+
+
+def test_the_papers_tables_are_as_printed() -> None:
+    cases = {}
+    for line in TABLE_3_1.split("\n")[1:-1]:
+        words = line.split()
+        cases[words[2], " ".join(words[:2])] = " ".join(words[4:])  # after the moves of Stockfish itself
+    assert cases == endgames.PAPER_CASES
+    rows = [line.split() for line in TABLE_3_2.split("\n")[1:-1]]
+    assert {" ".join(row[:2]): tuple(map(float, row[2:])) for row in rows} == endgames.PAPER_SOLVED
+    assert endgames.PARAMETER_SETS[:2] == ((0.05, 0.95, 0.003), (0.05, 0.9, 0.003))
+    assert (endgames.Plan().starts, endgames.Plan().runs, endgames.Plan().matches) == (10, 10, 5000)
+    assert endgames.DEEP == 25

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from rookery import _native
+from rookery.games.tenten import MODELS
 from rookery.games.tenten.boards import Boards
 from rookery.games.tenten.exact import endless, solve
 from rookery.games.tenten.rules import TenTen
@@ -173,3 +174,25 @@ def test_the_mis_added_value_of_figure_7() -> None:
     terms = {"V1": (472.39, 472.39, 475.18), "V2": (472.39, 469.97, 459.72), "V3": (472.39, 469.97, 458.04)}
     sums = {name: 0.8 * sum(values) / 3 for name, values in terms.items()}
     assert sums == pytest.approx({"V1": 378.656, "V2": 373.888, "V3": 373.440})
+
+
+TABLE_4 = """
+45.232 -0.37348 39.333 1.7828 2.1548 4.6361 -3.6278 -3.1456 -1.88584 0.43437 0.46786 -0.161435 1.3728 -0.37325 -6.5215
+0.12630 -0.45505 -0.16362 0.18772 1285.25 -1669.6
+"""
+
+
+def test_the_papers_tables_are_as_printed(tmp_path: Path) -> None:
+    """Figure 5, Table 2 and Table 4."""
+    assert [rounds for _, rounds, _ in GREEDY] == [(4221.3, 1471, 10315), (321.5, 136, 642), (648.42, 434, 5714)]
+    assert [s for *_, s in GREEDY] == [(32052.2, 12587, 87422), (2919.9, 1200, 5795), (5269.4, 3396, 46214)]
+    assert VALUE_ITERATION == {"r1": 1450.7, "r2": 115.5, "r3": 307.2}
+    assert LSPI == {"r1": 307.2, "r2": 276.05, "r3": 302.2}
+    assert tuple(map(float, TABLE_4.split())) == WEIGHTS
+    table = study(tmp_path).lspi_weights()
+    assert [row[0] for row in table.rows] == [str(number) for number in range(1, 22)]
+    assert [float(row[2].replace(",", "")) for row in table.rows] == pytest.approx(WEIGHTS, rel=1e-5)
+    for column, variant in ((3, "10x10"), (4, "10x10-no-3x3")):
+        shipped = json.loads((MODELS / f"lspi-{variant}.json").read_text(encoding="utf-8"))["weights"]
+        shown = {row[1]: float(row[column].replace(",", "")) for row in table.rows}
+        assert shown == {name: pytest.approx(weight, abs=0.01, rel=1e-3) for name, weight in shipped.items()}
