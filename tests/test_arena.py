@@ -11,15 +11,12 @@ from examples.tic_tac_toe import TicTacToe
 
 from rookery import arena
 from rookery.agents import Agent
-from rookery.cli import main
 from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.checkers.rules import parse_pdn
-from rookery.games.solitaire_chess.puzzles import hints
 from rookery.registry import agent as load_agent
-from rookery.registry import agent_names, load, register
+from rookery.registry import agent_names, load
 from rookery.search.agents import RandomAgent
 from rookery.statistics import wilson_interval
-from tests.commands import answer, check_refusal
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:
@@ -71,12 +68,6 @@ def test_settings_are_checked() -> None:
         arena.match(game, agent, agent, 3)
     with pytest.raises(ValueError, match="at least 1"):
         arena.match(game, agent, agent, 0)
-
-
-def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
-    data = answer(capsys, "arena", "tenten", "mcts:simulations=50", "random", "--games", "4", "--variant", "3x3-three")
-    assert data["games"] == 4
-    assert set(data) >= {"wins", "draws", "losses", "games", "interval"}
 
 
 def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> None:
@@ -409,26 +400,6 @@ def test_every_field_has_its_notation(
     assert {path.suffix for path in tournament.export(tmp_path)} == {".csv", f".{ending}"}
 
 
-def test_round_robin_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    names = ["random", "minimax:depth=1", "minimax:depth=2"]
-    arguments = ["arena", "checkers", *names, "--games", "2", "--out", str(tmp_path)]
-    data = answer(capsys, *arguments)
-    assert data["games"] == 4
-    assert len(data["matches"]) == 3
-    assert {row["agent"] for row in data["agents"]} == set(names)
-    check_refusal(capsys, arguments, "already holds games.jsonl")
-    assert answer(capsys, *arguments, "--resume") == data
-
-
-def test_explain_command(capsys: pytest.CaptureFixture[str]) -> None:
-    data = answer(
-        capsys, "explain", "tenten", "##./#.#/.## 1x1", "--variant", "3x3-three", "--agent", "mcts:simulations=50"
-    )
-    assert set(data["values"]) == {"1x1@r1c3", "1x1@r2c2", "1x1@r3c1"}
-    assert data["action"] in data["values"]
-    assert data["reasons"]
-
-
 QUICK = {"minimax": "minimax:depth=2", "mcts": "mcts:simulations=50", "nrpa": "nrpa:level=1", "nmcs": "nmcs:level=1"}
 
 
@@ -450,66 +421,3 @@ def test_a_game_does_not_depend_on_games_before_it(game: str) -> None:
         used = load_agent(quick, rules)
         play(used, 0)
         assert play(used, 2) == play(load_agent(quick, rules), 2), name
-
-
-def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = iter(["hint", "moves", "1x1@r3c3", "undo", "undo", "nonsense", "1x1@r1", "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    data = answer(
-        capsys, "play", "tenten", "--variant", "3x3-three", "--agent", "random", "--position", "##./.../... 1x1"
-    )
-    assert data["moves"] == ["1x1@r1c3"]
-    assert str(data["position"]).startswith(".../.../...")
-
-
-def test_hints_in_the_terminal_tell_more_every_time(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = iter(["hint", "hint", "hint", "hint", "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    with pytest.raises(SystemExit):
-        main(["play", "solitaire-chess", "--agent", "oracle", "--position", "R.../.B../..N./P..."])
-    shown = [line.strip("> ") for line in capsys.readouterr().err.splitlines()]
-    sentences = hints(load("solitaire-chess").parse_state("R.../.B../..N./P..."))
-    assert [line for line in shown if line in sentences] == [*sentences, sentences[-1]]
-
-
-def test_watch_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (
-        ["checkers", "random", "minimax:depth=1"],
-        ["tenten", "--variant", "3x3-three"],
-        ["morpion", "random"],
-    ):
-        data = answer(capsys, "watch", *words, "--moves", "4", "--seed", "1")
-        assert len(data["moves"]) == 4
-    assert answer(capsys, "watch", "endgames", "--agent", "oracle", "--seed", "3")["moves"]
-    with pytest.raises(SystemExit) as stop:
-        main(["watch", "checkers", "random", "random", "random"])
-    assert stop.value.code == 2
-
-
-def test_explain_has_a_start_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    for game in ("checkers", "tenten", "solitaire-chess"):
-        assert answer(capsys, "explain", game, "--agent", "mcts:simulations=20", "--seed", "2")["values"]
-
-
-def test_the_terminal_shows_a_board_with_names(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("builtins.input", lambda *_: "quit")
-    with pytest.raises(SystemExit):
-        main(["play", "endgames", "--position", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"])
-    shown = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert "You play White. Enter a move, or: hint, moves, undo, draw, resign, quit." in shown
-    assert {"5  . . . . k . . .", "1  R . . . K . . .", "a b c d e f g h"} <= set(shown)
-
-
-def test_play_against_an_agent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    register(TicTacToe)
-    monkeypatch.setattr("builtins.input", lambda *_: "")
-    game = TicTacToe()
-    names = [game.initial_state().action_name(a) for a in game.initial_state().legal_actions()]
-    words = iter([names[0], "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    data = answer(capsys, "play", TicTacToe.name, "--agent", "minimax:depth=2")
-    assert len(data["moves"]) == 2
