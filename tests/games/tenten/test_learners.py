@@ -15,6 +15,7 @@ import pytest
 from rookery import _native
 from rookery.games.tenten import linear, lspi, ntuple
 from rookery.games.tenten.rules import TenTen
+from rookery.registry import load
 from tests.games.tenten import oracle
 from tests.games.tenten import oracle_features as slow
 from tests.training import trained, training
@@ -438,3 +439,23 @@ def test_native_games_are_those_of_the_rules() -> None:
     assert played.lengths.mean() == pytest.approx(9, abs=1)
     hands = ntuple.NTuple(TenTen(2, 2, {"2x2": 9, "1x3": 1}, hand=3), ntuple.Settings()).play(2000, seed=9)
     assert hands.lengths.mean() == pytest.approx(0.729 / 0.271, abs=0.3)
+
+
+@pytest.mark.parametrize("variant", ["4x4-seven", "10x10"])
+def test_every_board_is_worth_the_first_value_before_learning(variant: str) -> None:
+    game = load("tenten", variant)
+    network = ntuple.NTuple(game, ntuple.Settings(first_value=5.5))
+    boards = np.array([[0, 0], [0b1011, 0], [0xF0F, 0]], np.uint64)
+    assert network.values(boards) == pytest.approx([5.5] * 3, rel=1e-5)
+    with pytest.raises(ValueError, match=f"has {len(network.weights)} weights on this board, not 3"):
+        ntuple.NTuple(game, ntuple.Settings(), np.zeros(3, np.float32))
+
+
+def test_windows_and_settings_follow_the_size_of_the_board() -> None:
+    assert ntuple.default_tuples(4, 5) == ((4, 5),)
+    assert ntuple.default_tuples(5, 5) == ((4, 5),)
+    assert ntuple.default_tuples(3, 7) == ((2, 7),)
+    assert ntuple.default_tuples(5, 6) == ((3, 3), (1, 6), (5, 1))
+    small, large = (ntuple.default_settings(TenTen(5, n, "full")) for n in (5, 6))
+    assert (small.every_piece, large.every_piece) == (True, False)
+    assert large == ntuple.Settings()
