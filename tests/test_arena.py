@@ -73,7 +73,8 @@ def test_settings_are_checked() -> None:
 def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> None:
     names = ("minimax:depth=2", "random", "minimax:depth=1")
     alone = arena.Tournament("checkers", names, 4, seed=3)
-    assert len(list(alone.play())) == 12
+    assert {record.key: record for record in alone.play()} == alone.records
+    assert len(alone.records) == 12
     apart = arena.Tournament("checkers", names, 4, seed=3)
     list(apart.play("processes:2"))
     assert apart.records == alone.records
