@@ -289,3 +289,41 @@ def test_arrays_come_back_and_damage_is_noticed(tmp_path: Path) -> None:
     np.savez(file, info=np.array([{"kind": "x"}], dtype=object))
     with pytest.raises(ValueError, match="damaged"):
         load_arrays(file, "x")
+
+
+def test_methods_of_one_game_fit_no_other() -> None:
+    for name in rk.GAMES:
+        own = [method for method in methods(rk.load(name)).values() if method.game]
+        for method in own:
+            assert method.misfit(rk.load(name)) is None or isinstance(method.misfit(rk.load(name)), str)
+            for other in set(rk.GAMES) - {name}:
+                assert isinstance(method.misfit(rk.load(other)), str), (method, other)
+
+
+def test_the_learner_of_perfect_endgames_fits_what_it_can_learn() -> None:
+    fits = {variant: methods(rk.load("endgames", variant)).get("perfect") for variant in rk.load("endgames").variants}
+    perfect = next(method for method in fits.values() if method)
+    for variant in fits:
+        game = rk.load("endgames", variant)
+        reason = perfect.misfit(game)
+        assert (reason is None) == (game.material in ("KQK", "KRK", "KBBK", "KBNK")), variant
+        assert reason is None or reason == "learns KQK, KRK, KBBK, KBNK"
+
+
+def test_the_time_of_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("rookery.run.time.monotonic", lambda: now[0])
+    game = TicTacToe()
+    run = Run.create(tmp_path, game, "counting", Settings(), 1)
+    run.add({"games": 1})
+    run.write_metrics()
+    now[0] = 107.5
+    run.note("stopped")
+    assert Run.open(tmp_path).info["seconds"] == 7.5
+    again = Run.create(tmp_path, game, "counting", Settings(), 1, resume=True)
+    now[0] = 110.0
+    again.note("done")
+    assert Run.open(tmp_path).info["seconds"] == 10.0
+    assert "error" not in again.info
+    again.note("failed", "it broke")
+    assert Run.open(tmp_path).info["error"] == "it broke"
