@@ -387,6 +387,9 @@ def test_the_table_of_the_documentation_is_what_the_simulation_prints(
     written = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and "busy; " in line]
     head = next(line for line in page.splitlines() if line.startswith("| job | one core | "))
     assert head == "| job | one core | " + " | ".join(f"{cores:,} cores" for cores in simulation.CORES) + " |"
+    sweep = next(job for job in simulation.JOBS if job.name.startswith("sweep"))
+    row = next(line for line in written if line[0].startswith("| sweep"))
+    assert [cell.split(" (")[0] for cell in row[2:]] == [f"{simulate(sweep, n).speedup:.0f}" for n in simulation.CORES]
     monkeypatch.setattr(simulation, "CORES", simulation.CORES[-1:])  # the others take seconds
     simulation.main()
     printed = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
