@@ -327,3 +327,13 @@ def test_the_time_of_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pyt
     assert "error" not in again.info
     again.note("failed", "it broke")
     assert Run.open(tmp_path).info["error"] == "it broke"
+
+
+@pytest.mark.parametrize("name", rk.GAMES)
+def test_every_agent_that_is_ready_can_be_made(name: str) -> None:
+    game = rk.load(name)
+    for ready in agent_names(game, ready=True):
+        if ready != "stockfish":  # a program outside
+            agent = rk.agent(ready, game)
+            assert isinstance(agent, rk.Agent), ready
+            assert type(agent).choose is not rk.Agent.choose or type(agent).values is not rk.Agent.values, ready
