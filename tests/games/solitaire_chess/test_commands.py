@@ -165,3 +165,10 @@ def test_positions_from_standard_input_are_answered_in_words(
     assert first.startswith(".RN./B.P./..../....: ")
     assert "leaves" in first
     assert second.startswith("K.../..../..../...P: cannot be solved")
+
+
+def test_a_hint_tells_least_if_nothing_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = "R.../.B../..N./P..."
+    told = [answer(capsys, "hint", "solitaire-chess", puzzle, "--stage", str(stage)) for stage in (1, 2, 3)]
+    assert answer(capsys, "hint", "solitaire-chess", puzzle) == told[0]
+    assert told[0] != told[1] != told[2]

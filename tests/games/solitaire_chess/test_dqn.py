@@ -472,3 +472,38 @@ def test_sizes_are_drawn_in_proportion_to_themselves() -> None:
     rng = np.random.default_rng(1)
     large = sum(int(np.count_nonzero(memory.sample(1, rng)[0])) == 6 for _ in range(900))
     assert abs(large / 900 - 6 / 9) < 4 * (2 / 9 / 900) ** 0.5
+
+
+def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+
+    def learn(game: Any, learner: Any, *others: Any) -> float:
+        rates.append(learner.optimizer.param_groups[0]["lr"])
+        return 0.0
+
+    monkeypatch.setattr(dqn, "learn", learn)
+    trained(GAME, "dqn", dataclasses.replace(SMALL, steps=200, nets=1, games=2, learning_rate=0.01), tmp_path / "dqn")
+    assert len(rates) == 200
+    assert [rates[step] for step in (0, 49, 99, 150, 199)] == pytest.approx(
+        [0.01 * 0.01, 0.005 * (1 - 49 / 200), 0.01 * (1 - 99 / 200), 0.01 * 0.25, 0.01 / 200]
+    )
+    rates.clear()
+
+    class Recording(torch.optim.AdamW):  # type: ignore[misc, name-defined]
+        def step(self, *given: Any) -> None:
+            rates.append(self.param_groups[0]["lr"])
+
+    monkeypatch.setattr(taught.torch.optim, "AdamW", Recording)
+    lesson = taught.loss_and_hits
+
+    def loss_and_hits(net: Any, game: Any, boards: Any, good: Any) -> Any:
+        return lesson(net, game, boards[:1], good[:1])
+
+    monkeypatch.setattr(taught, "loss_and_hits", loss_and_hits)
+    settings = dataclasses.replace(
+        TAUGHT, steps=300, puzzles=40, shares=(1.0,), max_solutions=4, learning_rate=0.01, report=300
+    )
+    trained(GAME, "taught", settings, tmp_path / "taught")
+    assert [rates[step] for step in (0, 99, 199, 250, 299)] == pytest.approx(
+        [0.01 / 200, 0.005 * (1 - 99 / 300), 0.01 * (1 - 199 / 300), 0.01 / 6, 0.01 / 300]
+    )
