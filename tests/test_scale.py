@@ -394,3 +394,13 @@ def test_the_table_of_the_documentation_is_what_the_simulation_prints(
     simulation.main()
     printed = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert printed == [[name, alone, most] for name, alone, *_, most in written]
+
+
+@pytest.mark.parametrize("missing", ["shard", "keys"])
+def test_a_part_without_its_heading_is_no_shard(missing: str, tmp_path: Path) -> None:
+    heading = {"job": "x", "shard": [1, 2], "keys": ["a"]}
+    del heading[missing]
+    part = tmp_path / "x-1-of-2.jsonl"
+    part.write_text(json.dumps(heading) + "\n")
+    with pytest.raises(ValueError, match="is not a shard"):
+        merge([part], tmp_path / "x.jsonl")
