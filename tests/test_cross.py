@@ -153,11 +153,11 @@ def test_every_player_has_its_tasks() -> None:
     for given in arguments:
         by_player.setdefault(given["player"], []).append(given)
     assert list(by_player) == [*cross.REFERENCES, *cross.METHODS]
-    for player, given in by_player.items():
+    for player, all_given in by_player.items():
         learns = player in cross.METHODS and cross._learner(cross.METHODS[player]) is not None
-        assert [one["seed"] for one in given] == ([10, 11] if learns else [10])
-        assert {one["games"] for one in given} == {9 if player in cross.REFERENCES else 2}
-        assert {(one["game"], one["number"], one["budget"]) for one in given} == {("g", 4, 3.0)}
+        assert [one["seed"] for one in all_given] == ([10, 11] if learns else [10])
+        assert {one["games"] for one in all_given} == {9 if player in cross.REFERENCES else 2}
+        assert {(one["game"], one["number"], one["budget"]) for one in all_given} == {("g", 4, 3.0)}
     assert [task.key for task in tasks[:2]] == ["g v random 10", "g v strongest 10"]
     assert len({task.key for task in tasks}) == len(tasks)
     few = next(iter(cross.Plan(3.0, 1, 0.01, [("g", 0, exam)]).tasks(0)))

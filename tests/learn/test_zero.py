@@ -452,7 +452,12 @@ def test_the_net_that_plays_follows_the_one_that_learns() -> None:
 
 def test_a_position_is_learned_from_as_often_as_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
-    monkeypatch.setattr(zero, "learn", lambda *args: steps.append(args[5]) or np.zeros(2))
+
+    def learn(*given: Any) -> Any:
+        steps.append(given[5])
+        return np.zeros(2)
+
+    monkeypatch.setattr(zero, "learn", learn)
     trainer = zero.Trainer(GAME, zero.Settings(**SMALL, reuse=3.0), 1)
     moves = 8 * trainer.iterate()["mean_moves"]
     trainer.iterate()  # learns while it plays, from what was played before

@@ -365,3 +365,24 @@ def test_placements_are_worth_the_rounds_after_them() -> None:
         / sum(game.weights),
         rel=1e-6,
     )
+
+
+@pytest.mark.parametrize("precision", [1e-2, 1e-4])
+def test_error_bounds_are_as_wide_as_the_precision_asked_for(precision: float) -> None:
+    game = TenTen(3, 3, "seven")
+    seen: list[tuple[float, float]] = []
+    loose = exact.solve(game, precision=precision, progress=lambda n, low, high: seen.append((low, high)))
+    low, high = seen[-1]
+    assert loose.error_bound == pytest.approx((high - low) / 2)
+    assert loose.value_empty == pytest.approx((low + high) / 2 - 1)
+    assert loose.mean_rounds_interval == pytest.approx((low - 1, high - 1))
+    assert abs(loose.value_empty - exact.solve(game).value_empty) <= loose.error_bound
+    for objective, discount in (("r1", 0.8), ("r3", 0.5)):
+        tight = exact.solve(game, objective, discount, precision=1e-12, evaluate=False).value_empty
+        found = exact.solve(game, objective, discount, precision=precision, evaluate=False)
+        assert abs(found.value_empty - tight) <= found.error_bound
+        # The value of arriving at the empty board has the reward of that in it, and is known to the precision.
+        arriving = tight * discount + exact.OBJECTIVES[objective].moves * exact.expected_moves(game)
+        assert 0 < found.error_bound <= 1.01 * precision * arriving / discount
+        few = exact.solve(game, objective, discount, precision=100 * precision, evaluate=False)
+        assert few.sweeps < found.sweeps
