@@ -510,6 +510,21 @@ def test_only_the_last_scores_are_ranked() -> None:
     assert positions.values.tolist() == [1, -1, 1, -1]
 
 
+def test_a_coin_decides_on_the_threshold() -> None:
+    """Three quarters of the scores are 8, and one is better: games of 8 are won or lost by chance."""
+    trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ranked=400, ratio=0.5), 0)
+    count = 400
+    positions = zero.Positions(
+        np.zeros((count, 1, 1, 1)), np.arange(count + 1), np.zeros(count), np.ones(count), np.zeros(count)
+    )
+    scores = np.array([[8.0]] * 300 + [[12.0]] * 100)
+    trainer._rank(zero.Played(positions, np.arange(count), np.zeros(count, np.int8), scores))
+    assert set(positions.values[300:].tolist()) == {1.0}
+    coins = positions.values[:300]
+    assert set(coins.tolist()) == {-1.0, 1.0}
+    assert abs(coins.mean()) < 4 / 300**0.5
+
+
 def test_the_games_of_an_iteration_are_divided_into_groups() -> None:
     trainer = zero.Trainer(GAME, zero.Settings(**SMALL | {"games": 10, "group": 4}), 1)
     trainer.actors.begin({}, 0.5, 3)
