@@ -17,6 +17,7 @@ from rookery.games.tenten.exact import Played, endless, solve
 from rookery.games.tenten.rules import TenTen
 from rookery.games.tenten.study import (
     DISCOUNTS,
+    GAMES,
     GREEDY,
     LEARNED,
     LSPI,
@@ -196,7 +197,10 @@ TABLE_4 = """
 
 
 def test_the_papers_tables_are_as_printed(tmp_path: Path) -> None:
-    """Figure 5, Table 2 and Table 4."""
+    """Figure 5, the iterations to converge, Table 2 and Table 4."""
+    assert [(side, pieces, iterations) for _, side, pieces, iterations in GAMES] == [
+        (3, "three", 20), (3, "seven", 18), (4, "three", 16), (4, "seven", 16),
+    ]  # fmt: skip
     assert [rounds for _, rounds, _ in GREEDY] == [(4221.3, 1471, 10315), (321.5, 136, 642), (648.42, 434, 5714)]
     assert [s for *_, s in GREEDY] == [(32052.2, 12587, 87422), (2919.9, 1200, 5795), (5269.4, 3396, 46214)]
     assert VALUE_ITERATION == {"r1": 1450.7, "r2": 115.5, "r3": 307.2}
