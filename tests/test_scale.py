@@ -390,6 +390,8 @@ def test_the_table_of_the_documentation_is_what_the_simulation_prints(
     sweep = next(job for job in simulation.JOBS if job.name.startswith("sweep"))
     row = next(line for line in written if line[0].startswith("| sweep"))
     assert [cell.split(" (")[0] for cell in row[2:]] == [f"{simulate(sweep, n).speedup:.0f}" for n in simulation.CORES]
+    few = simulate(simulation.JOBS[0], 64)
+    assert written[0][2] == f"{few.speedup:.0f} ({few.busy:.0%} busy; {few.bottleneck})"
     monkeypatch.setattr(simulation, "CORES", simulation.CORES[-1:])  # the others take seconds
     simulation.main()
     printed = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]

@@ -13,7 +13,7 @@ from rich.console import Console
 from rookery import _native
 from rookery.games.tenten import MODELS
 from rookery.games.tenten.boards import Boards
-from rookery.games.tenten.exact import Played, endless, solve
+from rookery.games.tenten.exact import Played, TablePolicy, endless, solve
 from rookery.games.tenten.rules import TenTen
 from rookery.games.tenten.study import (
     DISCOUNTS,
@@ -27,6 +27,7 @@ from rookery.games.tenten.study import (
     Study,
     _extremes,
     _finished,
+    _rounds,
 )
 from rookery.games.tenten.survival import Survival
 from rookery.registry import load as load_game
@@ -323,3 +324,27 @@ def test_finished_tables_are_not_made_again(tmp_path: Path) -> None:
     assert _finished(file)
     file.write_bytes(file.read_bytes()[:100])
     assert not _finished(file)
+
+
+def test_the_policies_of_table_2_are_played_and_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def play(self: TablePolicy, games: int, seed: int = 0) -> Played:
+        asked.append(games)
+        return Played(np.array([10, 20, 30]), np.array([1, 2, 3]), 10**9)
+
+    solution = solve(TenTen(3, 3, "seven"), "r1", 0.8, precision=1e-4, evaluate=False)
+    solved = {(side, reward, 0.8): Point(solution, side, 1.0) for side in (3, 4) for reward in ("r1", "r2", "r3")}
+    monkeypatch.setattr(TablePolicy, "play", play)
+    table = study(tmp_path).policies(solved)
+    assert asked == [1000] * 7 + [100]
+    assert [row[0] for row in table.rows] == [
+        *("3x3, r1", "3x3, r2", "3x3, r3", "3x3, survival"),
+        *("4x4, r1", "4x4, r2", "4x4, r3", "4x4, survival"),
+    ]
+    assert [row[1] for row in table.rows] == ["", "", "", "", "1,450.7", "115.5", "307.2", ""]
+    assert [row[3] for row in table.rows[:3]] == ["3.00"] * 3
+    best = [solve(TenTen(side, side, "seven")).mean_rounds for side in (3, 4)]
+    assert [table.rows[3][3], table.rows[7][3]] == [f"{rounds:,.2f}" for rounds in best]
+    assert "1,000 games each (100 for survival on 4x4)" in table.note
+    assert {row[2] for row in table.rows} == {_rounds(play(None, 1))}  # type: ignore[arg-type]
