@@ -452,3 +452,13 @@ def test_the_paper_s_values_are_the_defaults() -> None:
         *(name.lower().replace(" ", "-") for name in POTENTIAL_VERSIONS),
     }  # fmt: skip
     assert training.PRESETS["stockfish-static"].decay == 1
+
+
+def test_a_table_that_knows_nothing_survives_the_disk(tmp_path: Path) -> None:
+    nothing = LearnedTable(np.zeros(0, np.uint64), np.zeros(0, np.uint16), np.zeros(0, np.uint16), np.zeros(0))
+    assert {name: len(array) for name, array in nothing.arrays().items()} == {
+        "positions": 0, "counts": 0, "actions": 0, "values": 0,
+    }  # fmt: skip
+    nothing.save(tmp_path / "table.npz")
+    assert len(LearnedTable.load(tmp_path / "table.npz")) == 0
+    assert nothing.values(start("KRK")) is None
