@@ -257,3 +257,41 @@ def test_a_defence_holds_if_it_is_not_mated() -> None:
     start = endgames.start_positions("KRK", 1, 0)[0].state
     nothing = endgames.LearnedTable(np.zeros(0, np.uint64), np.zeros(0, np.uint16), np.zeros(0, np.uint16), np.zeros(0))
     assert not endgames.holds(start, nothing, perfect_engine(tables("KRK").native))
+
+
+def test_best_moves_of_a_defence_are_counted_along_its_game() -> None:
+    start = endgames.start_positions("KRK", 1, 4)[0].state
+    table = tables("KRK")
+    nothing = endgames.LearnedTable(np.zeros(0, np.uint64), np.zeros(0, np.uint16), np.zeros(0, np.uint16), np.zeros(0))
+    good = total = 0
+    state = start.clone()
+    while state.player() >= 0:
+        best = table.best_moves(state)
+        action = best[0] if state.player() == 0 else state.legal_actions()[0]
+        if state.player() == 1:
+            good, total = good + (action in best), total + 1
+        state.apply(action)
+    assert total > 1
+    assert endgames.best_move_share(start, nothing, table) == (good, total)
+
+
+def test_black_learns_and_pawns_are_won_or_held(tmp_path: Path) -> None:
+    plan = endgames.Plan(starts=2, runs=2, matches=120)
+    with Progress(disable=True) as progress:
+        grid = endgames.Grid(tmp_path, plan, 0, progress)
+        beyond = endgames.beyond_table(grid, "command", progress)
+        pawns = endgames.pawn_table(plan, 0, "command", progress)
+    assert [row[0] for row in beyond.rows] == [name for name in endgames.ENDGAMES for _ in range(2)]
+    assert [row[1][:5] for row in beyond.rows] == ["Black", "both,"] * 3
+    for endgame, row in zip([name for name in endgames.ENDGAMES for _ in range(2)], beyond.rows, strict=True):
+        assert row[4] == f"{np.mean([start.exact for start in grid.starts[endgame]]):.1f}"
+        if row[1].startswith("Black"):
+            assert row[6] == "-"
+            assert float(row[2]) >= 1
+        else:
+            assert row[6] in {endgames.percent(won, 4) for won in range(5)}
+    assert [row[1] for row in pawns.rows] == [
+        "Stockfish Decaying", "Heuristic Decaying", "Potential Decaying", "Potential Decaying",
+    ]  # fmt: skip
+    assert all(row[2] in {endgames.percent(able, 4) for able in range(5)} for row in pawns.rows)
+    assert all(0 <= float(row[3].rstrip("%")) <= 100 for row in pawns.rows)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from rookery.games.morpion.search import (
     Campaign,
     CampaignSettings,
     Method,
+    Settings,
     do_run,
     longest_from,
     repair,
     search_once,
     shipped,
 )
+from rookery.training import train
 from tests.commands import answer
 
 
@@ -353,3 +356,20 @@ def test_runs_take_their_methods_and_levels() -> None:
     whole = do_run({"variant": "4D", "method": "nrpa", "level": 1, "seed": 0, "alpha": 1.0}, 2, None)
     assert (whole["cut"], whole["playouts"]) == (False, 100)
     assert whole["score"] == len(whole["actions"]) > 20
+
+
+def test_a_search_as_a_method_ends_with_its_runs_or_its_minutes(tmp_path: Path) -> None:
+    game = morpion("4D")
+    nrpa = Settings(method="nrpa", level=1)
+    one = train(game, "search", out=tmp_path / "one", settings=nrpa)
+    assert one.metrics[-1]["runs"] == 1
+    assert one.metrics[-1]["progress"] == 1.0
+    three = train(game, "search", out=tmp_path / "three", settings=replace(nrpa, runs=3, threads=1))
+    assert [row["runs"] for row in three.metrics] == [1, 2, 3]
+    assert [row["progress"] for row in three.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert three.metrics[-1]["playouts"] == 300
+    assert three.metrics[-1]["score"] >= three.metrics[-1]["mean"]
+    timed = train(game, "search", out=tmp_path / "timed", settings=replace(nrpa, minutes=0.02))
+    assert timed.metrics[-1]["seconds"] >= 1.2
+    assert timed.metrics[-1]["progress"] == 1.0
+    assert timed.metrics[-1]["runs"] > 3
