@@ -349,3 +349,6 @@ def test_reports_are_shown_and_nothing_in_them_runs(client: TestClient, folder: 
 def test_the_command_is_shown_without_folders() -> None:
     assert shown_command("rookery train tenten lspi --out /x/y") == "rookery train tenten lspi"
     assert shown_command("rookery train /home/me/my_game.py td --out=/x") == "rookery train my_game.py td"
+    for engine in ("--engine /home/me/stockfish", "--engine=/home/me/stockfish"):
+        shown = shown_command(f"rookery train endgames q-learning {engine} --epsilon=0.5 --no-x")
+        assert shown == f"rookery train endgames q-learning {engine.replace('/home/me/', '')} --epsilon=0.5 --no-x"
