@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+import re
+import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +15,7 @@ import torch
 import rookery
 from rookery.game import TERMINAL, native
 from rookery.learn import nets, zero
+from rookery.run import load_arrays
 from rookery.training import train
 from tests.learn.test_q_learning import after, never_loses, plain_value
 from tests.search.test_python_games import Coins
@@ -378,14 +381,10 @@ def test_nets_have_the_layers_that_are_asked_for() -> None:
     assert {shapes[f"blocks.{i}.conv{n}.weight"] for i in (0, 1) for n in (1, 2)} == {(6, 6, 3, 3)}
     assert [shapes[f"policy.{i}.weight"] for i in (0, 3)] == [(8, 6, 1, 1), (9, 72)]
     assert [shapes[f"value.{i}.weight"] for i in (0, 3, 5)] == [(4, 6, 1, 1), (6, 36), (1, 6)]
-    checkers = rookery.load("checkers")
-    _, rows, columns = zero.planes_of(checkers)
-    cells = rows * columns
-    assert checkers.action_places() is None
-    many = zero.Net(checkers, settings)
-    planes = checkers.num_actions // cells
-    if checkers.num_actions % cells == 0 and planes > 8:
-        assert dict(many.named_parameters())["policy.0.weight"].shape == (planes, 6, 1, 1)
+    for actions, policy in ((90, [(10, 6, 1, 1)]), (91, [(8, 6, 1, 1), (91, 72)]), (72, [(8, 6, 1, 1), (72, 72)])):
+        game = type("Many", (TicTacToe,), {"num_actions": actions})()
+        parts = dict(zero.Net(game, settings).named_parameters())
+        assert [tuple(p.shape) for name, p in parts.items() if re.match(r"policy\.\d\.weight", name)] == policy
     assert zero.planes_of(Coins()) == (1, 1, 1)
 
     class Row(TicTacToe):  # type: ignore[misc]
@@ -599,3 +598,20 @@ def test_training_ends_with_the_minutes(tmp_path: Path) -> None:
     assert run.metrics[0]["progress"] == 1.0
     both = train(GAME, "zero", out=tmp_path / "both", **SMALL | {"iterations": 2, "minutes": 60.0})
     assert [row["progress"] for row in both.metrics] == [0.5, 1.0]
+
+
+def test_the_last_iteration_is_saved_however_long_saving_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save = nets.save_net
+    saved: list[int] = []
+
+    def slowly(*given: Any, **named: Any) -> None:
+        saved.append(1)
+        time.sleep(0.2)  # so that the next checkpoint is due four seconds later
+        save(*given, **named)
+
+    monkeypatch.setattr(nets, "save_net", slowly)
+    run = train(GAME, "zero", out=tmp_path, **SMALL | {"iterations": 4, "games": 4, "simulations": 2})
+    assert len(run.metrics) == 4
+    _, arrays = load_arrays(tmp_path / "checkpoint.npz", "tic-tac-toe zero")
+    assert int(arrays["iterations"]) == 4
+    assert len(saved) == 2, "the first and the last"

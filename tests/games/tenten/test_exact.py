@@ -386,3 +386,11 @@ def test_error_bounds_are_as_wide_as_the_precision_asked_for(precision: float) -
         assert 0 < found.error_bound <= 1.01 * precision * arriving / discount
         few = exact.solve(game, objective, discount, precision=100 * precision, evaluate=False)
         assert few.sweeps < found.sweeps
+
+
+def test_rewards_are_discounted_by_nine_tenths_unless_told_otherwise() -> None:
+    game = TenTen(2, 3, "seven")
+    for objective, discount in (("r1", 0.9), ("r2", 0.9), ("survival", 1.0)):
+        plain = exact.solve(game, objective, evaluate=False)
+        assert plain.discount == discount
+        assert plain.value_empty == exact.solve(game, objective, discount, evaluate=False).value_empty
