@@ -17,6 +17,7 @@ from rookery.method import check_numbers, descriptions, filled, settings_of
 from rookery.registry import agent_names, learners, methods, register, split_name
 from rookery.run import METRICS, Run, duration, find_runs, load_arrays, read_metrics, save_arrays
 from rookery.training import learner, settings_for
+from tests.search.test_python_games import Coins, CoinsState
 from tests.tic_tac_toe import TicTacToe
 
 VARIANTS = [(name, variant) for name in rk.GAMES for variant in rk.load(name).variants]
@@ -337,3 +338,27 @@ def test_every_agent_that_is_ready_can_be_made(name: str) -> None:
             agent = rk.agent(ready, game)
             assert isinstance(agent, rk.Agent), ready
             assert type(agent).choose is not rk.Agent.choose or type(agent).values is not rk.Agent.values, ready
+
+
+def test_a_table_votes_only_where_moves_have_cells(tmp_path: Path) -> None:
+    class Flat(Coins):
+        observation_shape = (1,)  # type: ignore[assignment]
+
+        def initial_state(self) -> Any:
+            return FlatState(self, 6, 0, 0)
+
+    class FlatState(CoinsState):
+        def observation(self) -> Any:
+            return np.full(1, self.left, np.float32)
+
+        def clone(self) -> Any:
+            return FlatState(self._game, self.left, self.earned, self.last)
+
+    flat = rk.train(Flat(), "q-learning", out=tmp_path / "flat", games=20)
+    assert flat.agent().choose(Flat().initial_state()) in (0, 1)
+    with pytest.raises(ValueError, match="voting needs a board of rows and columns"):
+        flat.agent(fallback="voting")
+    board = rk.train(TicTacToe(), "q-learning", out=tmp_path / "board", games=20)
+    state = TicTacToe().initial_state()
+    for fallback in ("random", "voting"):
+        assert board.agent(fallback=fallback).choose(state) in state.legal_actions()
