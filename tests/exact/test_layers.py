@@ -118,3 +118,11 @@ def test_movers_take_turns_and_ends_have_none() -> None:
     mover = table.player
     for state in states(game, 300):
         assert mover[table.find(state)] == state.player()
+
+
+def test_as_many_positions_as_are_allowed() -> None:
+    start = ConnectFour(3, 4).initial_state()
+    count = len(solve.solve_game(start).table)
+    assert len(solve.solve_game(start, positions=count).table) == count
+    with pytest.raises(ValueError, match=f"more than {count - 1} positions"):
+        solve.solve_game(start, positions=count - 1)
