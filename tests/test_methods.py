@@ -296,7 +296,6 @@ def test_methods_of_one_game_fit_no_other() -> None:
     for name in rk.GAMES:
         own = [method for method in methods(rk.load(name)).values() if method.game]
         for method in own:
-            assert method.misfit(rk.load(name)) is None or isinstance(method.misfit(rk.load(name)), str)
             for other in set(rk.GAMES) - {name}:
                 assert isinstance(method.misfit(rk.load(other)), str), (method, other)
 
