@@ -130,6 +130,10 @@ def test_bars_are_as_long_as_their_numbers() -> None:
             assert float(text.attrib["y"]) - 0.35 * float(text.attrib["font-size"]) == pytest.approx(
                 box.middle[1], abs=0.01
             )
+    assert height - (found[-1][0].y + found[-1][0].height) < 1, "no empty space below"
+    turned = draw.bars("turned", [(label, -value) for label, value in rows])
+    assert all(inside(turned, box) for box, _ in boxes(turned))
+    assert boxes(turned)[1][0].width == pytest.approx(longest)
     assert boxes(draw.bars("nothing", [("a", 0.0)]))[0][0].width == 0
     assert parts(draw.bars("none", []), "line")
 
