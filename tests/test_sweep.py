@@ -253,7 +253,7 @@ def test_numbers_of_a_sweep_are_bounded(tmp_path: Path) -> None:
     assert planned(tmp_path, seeds=1000, match_games=1_000_000).count == 2
     ranged = sweeping.plan("tenten", "lspi", {"discount": "0.5..0.9"}, out=tmp_path, **QUICK)
     assert (ranged.sampler, ranged.count) == ("random", 20)
-    assert planned(tmp_path).sampler == "grid"
+    assert (planned(tmp_path).sampler, planned(tmp_path).seeds, planned(tmp_path).seed) == ("grid", 1, 0)
     assert planned(tmp_path, trials=1).sampler == "random"
     assert planned(tmp_path, metric="loss").minimize
     assert not planned(tmp_path).minimize

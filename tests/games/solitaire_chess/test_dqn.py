@@ -507,3 +507,15 @@ def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkey
     assert [rates[step] for step in (0, 99, 199, 250, 299)] == pytest.approx(
         [0.01 / 200, 0.005 * (1 - 99 / 300), 0.01 * (1 - 199 / 300), 0.01 / 6, 0.01 / 300]
     )
+
+
+def test_settings_of_the_papers_method_are_bounded() -> None:
+    for name in ("epsilon", "discount", "reward_win"):
+        assert getattr(paper_dqn.Settings(**{name: 1.0}), name) == 1
+        for value in (-0.1, 1.5):
+            with pytest.raises(ValueError, match="must be from 0 to 1, and so must the reward"):
+                paper_dqn.Settings(**{name: value})
+    with pytest.raises(ValueError, match="which must not be 0"):
+        paper_dqn.Settings(reward_win=0.0)
+    with pytest.raises(ValueError, match="max_pieces must be at least 3"):
+        paper_dqn.Settings(max_pieces=2)
