@@ -459,3 +459,27 @@ def test_windows_and_settings_follow_the_size_of_the_board() -> None:
     small, large = (ntuple.default_settings(TenTen(5, n, "full")) for n in (5, 6))
     assert (small.every_piece, large.every_piece) == (True, False)
     assert large == ntuple.Settings()
+
+
+def test_a_generation_keeps_the_best_and_widens_by_noise(tmp_path: Path) -> None:
+    """Cross-entropy by hand: the elite's mean and spread, as directions, with noise that falls to nothing."""
+    game = TenTen(4, 4, "seven")
+    settings = linear.Settings(generations=2, population=8, elite=3, rounds=50, noise=0.4, threads=1)
+    rows = trained(game, "linear", settings, tmp_path)
+    scale = linear._typical_size(game)
+    features = _native.tenten.HandFeatures(game.rules)
+    mean, spread = np.zeros(len(linear.FEATURES)), np.ones(len(linear.FEATURES))
+    for generation, noise in enumerate((0.4, 0.2)):
+        rng = np.random.default_rng([0, generation])
+        drawn = mean + spread * rng.standard_normal((8, len(linear.FEATURES)))
+        rates = features.death_rates((drawn / scale).astype(np.float32), 50, int(rng.integers(1 << 62)), 1)
+        elite = sorted(range(8), key=lambda i: (rates[i], i))[:3]
+        chosen = np.array([drawn[i] for i in elite])
+        middle = sum(chosen) / 3
+        length = math.sqrt(sum(middle**2))
+        mean, spread = middle / length, (np.sqrt(((chosen - middle) ** 2).sum(axis=0) / 3) + noise) / length
+        assert rows[generation]["spread"] == pytest.approx(spread.mean())
+        assert rows[generation]["elite_mean_rounds"] == pytest.approx(1 / max(np.mean(rates[elite]), 1e-9))
+        assert rows[generation]["progress"] == (generation + 1) / 2
+    model = linear.load(tmp_path / "model.npz", game)
+    assert model.weights == pytest.approx((mean / scale).astype(np.float32), rel=1e-4)
