@@ -325,6 +325,9 @@ def test_a_long_curve_is_thinned() -> None:
     assert found["rows"][-1] == [5000, 500.0, 1 / 5001]
     assert len(found["rows"]) <= 2001
     assert curve([], "score") is None
+    assert curve([{"score": 1.0}, {"score": 2.0}], "score") is None
+    two = curve([{"step": 1, "score": 2.0}, {"step": 2, "score": 3.0}], "score")
+    assert two == {"columns": ["step", "score"], "rows": [[1, 2.0], [2, 3.0]]}
 
 
 def test_a_curve_without_a_growing_count_is_drawn_over_progress() -> None:

@@ -479,7 +479,7 @@ def test_a_generation_keeps_the_best_and_widens_by_noise(tmp_path: Path) -> None
         length = math.sqrt(sum(middle**2))
         mean, spread = middle / length, (np.sqrt(((chosen - middle) ** 2).sum(axis=0) / 3) + noise) / length
         assert rows[generation]["spread"] == pytest.approx(spread.mean())
-        assert rows[generation]["elite_mean_rounds"] == pytest.approx(1 / max(np.mean(rates[elite]), 1e-9))
+        assert rows[generation]["elite_mean_rounds"] == pytest.approx(1 / max(float(np.mean(rates[elite])), 1e-9))
         assert rows[generation]["progress"] == (generation + 1) / 2
     model = linear.load(tmp_path / "model.npz", game)
     assert model.weights == pytest.approx((mean / scale).astype(np.float32), rel=1e-4)
