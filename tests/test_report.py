@@ -155,6 +155,7 @@ def test_parallel_coordinates() -> None:
     shades = [sum(line.get_color()[:3]) for line in rows]
     assert shades == sorted(shades, reverse=True)
     assert rows[-1].get_color() == pytest.approx((0.1, 0.1, 0.1))
+    assert rows[0].get_color() == pytest.approx((0.85, 0.82, 0.78))
     assert rows[-1].get_linewidth() > rows[0].get_linewidth()
     words = {(note.get_text(), tuple(note.xy)) for note in axes.texts}
     assert words == {
