@@ -1,22 +1,22 @@
 from __future__ import annotations
 
+import csv
+import math
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from examples.tic_tac_toe import TicTacToe
 
 from rookery import arena
 from rookery.agents import Agent
-from rookery.cli import main
 from rookery.game import CHANCE, TERMINAL, Game, State
 from rookery.games.checkers.rules import parse_pdn
-from rookery.games.solitaire_chess.puzzles import hints
 from rookery.registry import agent as load_agent
-from rookery.registry import agent_names, load, register
+from rookery.registry import agent_names, load
 from rookery.search.agents import RandomAgent
 from rookery.statistics import wilson_interval
-from tests.commands import answer, check_refusal
 
 
 def test_the_better_agent_wins_with_sides_exchanged() -> None:
@@ -70,16 +70,11 @@ def test_settings_are_checked() -> None:
         arena.match(game, agent, agent, 0)
 
 
-def test_arena_command(capsys: pytest.CaptureFixture[str]) -> None:
-    data = answer(capsys, "arena", "tenten", "mcts:simulations=50", "random", "--games", "4", "--variant", "3x3-three")
-    assert data["games"] == 4
-    assert set(data) >= {"wins", "draws", "losses", "games", "interval"}
-
-
 def test_tournament_on_any_number_of_cores_and_after_a_stop(tmp_path: Path) -> None:
     names = ("minimax:depth=2", "random", "minimax:depth=1")
     alone = arena.Tournament("checkers", names, 4, seed=3)
-    assert len(list(alone.play())) == 12
+    assert {record.key: record for record in alone.play()} == alone.records
+    assert len(alone.records) == 12
     apart = arena.Tournament("checkers", names, 4, seed=3)
     list(apart.play("processes:2"))
     assert apart.records == alone.records
@@ -119,6 +114,177 @@ def test_elo_of_two() -> None:
     elo = tournament.elo()
     assert elo["minimax:depth=1"][0] - elo["random"][0] == pytest.approx(190.8, abs=2)
     assert elo["minimax:depth=1"][1] > 60
+
+
+def played(games: int, results: dict[tuple[str, str], tuple[int, int, int]], seed: int = 0) -> arena.Tournament:
+    """A tournament of checkers with the given wins, draws and losses of the first of two agents, sides exchanged."""
+    names = list(dict.fromkeys(name for pair in results for name in pair))
+    tournament = arena.Tournament("checkers", names, games, seed)
+    for (a, b), counts in results.items():
+        returns = [value for value, count in zip((1.0, 0.0, -1.0), counts, strict=True) for _ in range(count)]
+        for number, value in enumerate(returns):
+            seats, given = ((b, a), [-value, value]) if number % 2 else ((a, b), [value, -value])
+            tournament.records[seats, number] = arena.GameRecord(seats, number, "", [], given)
+    return tournament
+
+
+A, B, C = "random", "minimax:depth=1", "minimax:depth=2"
+
+
+def test_ratings_have_the_greatest_likelihood() -> None:
+    """Found again by a general optimiser, with half a win each way added for every two agents."""
+    optimize = pytest.importorskip("scipy.optimize")
+    results = {(A, B): (3, 2, 5), (B, C): (1, 4, 5), (A, C): (0, 1, 9)}
+    names = (A, B, C)
+
+    def unlikelihood(free: list[float]) -> float:
+        rating = dict(zip(names, (*free, -sum(free)), strict=True))
+        total = 0.0
+        for (a, b), (wins, draws, losses) in results.items():
+            chance = 1 / (1 + 10 ** ((rating[b] - rating[a]) / 400))
+            total -= (wins + draws / 2 + 0.5) * math.log(chance) + (losses + draws / 2 + 0.5) * math.log(1 - chance)
+        return total
+
+    best = optimize.minimize(unlikelihood, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12}).x
+    elo = played(10, results).elo()
+    assert [elo[name][0] for name in names] == pytest.approx([*best, -sum(best)], abs=0.01)
+
+
+def test_the_interval_of_a_rating_is_that_of_resampled_games() -> None:
+    """300 of 400 points: the difference has a standard error of 400 / ln 10 / sqrt(400 * 3/16) = 20.06, and each of two
+    ratings with mean 0 half of it."""
+    elo = played(400, {(A, B): (300, 0, 100)}).elo()
+    middle, low, high = elo[A]
+    assert low < middle < high
+    assert high - low == pytest.approx(2 * 1.96 * 20.06 / 2, rel=0.2)
+    assert elo[B] == pytest.approx((-middle, -high, -low), abs=1e-6)
+    assert elo == played(400, {(A, B): (300, 0, 100)}).elo()
+    assert elo != played(400, {(A, B): (300, 0, 100)}, seed=1).elo()
+
+
+def test_a_match_for_one_player_is_told_by_the_lead_and_one_for_two_by_points() -> None:
+    lead = np.array([3.0, -1.0, 0.0, 5.0])
+    returns = np.stack([10 + lead, np.full(4, 10.0)], axis=1)
+    match = arena.Match.of(returns, False, 7, ("a<b", "c"))
+    assert (match.wins, match.draws, match.losses, match.games, match.score) == (2, 1, 1, 4, 0.625)
+    assert match.means == (11.75, 10.0)
+    low, high = match.interval
+    assert -1 <= low < lead.mean() < high <= 5
+    assert match.elo == pytest.approx(
+        [400 * math.log10(share / (1 - share)) for share in (0.625, *wilson_interval(2.5, 4))]
+    )
+    assert match.sentence() == f"a<b: 2 wins, 1 draws, 1 losses; {low:,.1f} to {high:,.1f} ahead (95%)"
+    assert match._repr_html_().startswith("<p>a&lt;b against c</p><p>a&lt;b: 2 wins,")
+    other = arena.Match.of(np.array([[1.0, -1.0], [0.0, 0.0], [1.0, -1.0]]), True)
+    assert other.interval == wilson_interval(2.5, 3)
+    low, high = other.interval
+    assert other.sentence() == f"first: 2 wins, 1 draws, 0 losses; {low:.1%} to {high:.1%} of the points (95%)"
+    assert other.data() == {
+        "wins": 2, "draws": 1, "losses": 0, "games": 3, "interval": [low, high], "means": [2 / 3, -2 / 3],
+    }  # fmt: skip
+    assert arena.Match.of(np.array([[1.0, -1.0]]), True).elo[0] == math.inf
+    assert arena.Match.of(np.array([[-1.0, 1.0]]), True).elo[0] == -math.inf
+
+
+def test_a_match_of_one_player_games_counts_the_starts_that_both_have_played() -> None:
+    tournament = arena.Tournament(load("tenten", "3x3-three"), [A, "mcts:simulations=5"], 4, seed=2)
+    for name, numbers in ((A, {0: 1.0, 1: 7.0, 3: 2.0}), ("mcts:simulations=5", {1: 5.0, 2: 9.0, 3: 3.0, 0: 1.0})):
+        for number, value in numbers.items():
+            tournament.records[(name,), number] = arena.GameRecord((name,), number, "", [], [value])
+    match = tournament.match("mcts:simulations=5", A)
+    assert (match.wins, match.draws, match.losses) == (1, 1, 1)
+    assert match.means == pytest.approx((3.0, 10 / 3))
+    assert not match.two_players
+    assert match.names == ("mcts:simulations=5", A)
+    assert tournament.overall(A)["means"] == [pytest.approx(10 / 3), 3.0]
+
+
+def test_points_against_all_others() -> None:
+    tournament = played(4, {(A, B): (3, 1, 0), (B, C): (0, 2, 2), (A, C): (1, 0, 3)})
+    assert tournament.overall(A) == {
+        "wins": 4, "draws": 1, "losses": 3, "games": 8, "interval": list(wilson_interval(4.5, 8)),
+    }  # fmt: skip
+    rows = {row["agent"]: (row["points"], row["games"]) for row in tournament.standings()}
+    assert rows == {A: (4.5, 8), B: (1.5, 8), C: (6.0, 8)}
+    assert next(iter(rows)) == C
+    assert played(4, {(A, B): (3, 1, 0)}).overall(B) == tournament.match(B, A).data()
+
+
+def test_a_tournament_in_words() -> None:
+    empty = arena.Tournament("checkers", [A, B, C, "minimax:depth=3"], 2)
+    assert (empty.title, arena.Tournament("checkers", [A, B, C], 2).title) == ("4 agents", f"{A} and {B} and {C}")
+    assert repr(empty) == f"<Tournament of {A}, {B}, {C}, minimax:depth=3 at checkers: 0 games>"
+    assert empty._repr_html_().endswith(" at checkers: 0 games</p><table><tr></tr></table>")
+    tournament = played(2, {(A, B): (2, 0, 0)})
+    (low, high), elo = tournament.elo()[A][1:], tournament.elo()[A][0]
+    row = f"<tr><td>{A}</td><td>{elo:+.0f} ({low:+.0f} to {high:+.0f})</td><td>2</td><td>2</td></tr>"
+    assert f"<tr><th>agent</th><th>elo</th><th>points</th><th>games</th></tr>{row}" in tournament._repr_html_()
+    alone = arena.Tournament(load("tenten", "3x3-three"), [A, "mcts:simulations=5"], 1)
+    for name, value in ((A, 1234567.0), ("mcts:simulations=5", 2.5)):
+        alone.records[(name,), 0] = arena.GameRecord((name,), 0, "", [], [value])
+    million = "1.23457e+06"
+    assert (
+        f"<tr><td>{A}</td><td>{million}</td><td>{million} to {million}</td><td>{million}</td></tr>"
+        in alone._repr_html_()
+    )
+
+
+def test_agents_are_named_after_their_classes() -> None:
+    class Own(RandomAgent):
+        pass
+
+    tournament = arena.Tournament("checkers", [Own(), Own, A, Own()], 2)
+    assert tournament.names == ("Own", "Own 2", A, "Own 3")
+    for agents, sentence in (
+        ([A], "at least two agents"),
+        ([A, A], "is named twice"),
+        ([A, Path(A)], "is named twice"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            arena.Tournament("checkers", agents, 2)
+    with pytest.raises(ValueError, match="at most 1,000,000, and is 1000002"):
+        arena.Tournament("checkers", [A, B], 1_000_002)
+
+
+def test_every_two_agents_must_have_met(tmp_path: Path) -> None:
+    tournament = played(2, {(A, B): (1, 0, 1), (B, C): (1, 0, 1)})
+    tournament.check()  # nothing failed
+    tournament.job.failures["0: x - y"] = "it broke"
+    with pytest.raises(ValueError, match="1 games failed; game 0: x - y: it broke"):
+        tournament.check()
+    all_met = played(2, {(A, B): (1, 0, 1), (B, C): (1, 0, 1), (A, C): (2, 0, 0)})
+    all_met.job.failures["0: x - y"] = "it broke"
+    all_met.check()
+    part = arena.Tournament("checkers", [A, B, C], 2, out=tmp_path, shard="1/2")
+    part.job.failures["0: x - y"] = "it broke"
+    part.check()
+
+
+def test_results_as_a_table(tmp_path: Path) -> None:
+    game = TicTacToe()
+    tournament = arena.tournament(game, [RandomAgent(), RandomAgent()], 2, seed=4)
+    file, *records = tournament.export(tmp_path)
+    with file.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert [row["players"] for row in rows] == ["RandomAgent - RandomAgent 2", "RandomAgent 2 - RandomAgent"]
+    for row in rows:
+        record = tournament.records[tuple(row["players"].split(" - ")), int(row["number"])]
+        assert row["start"] == record.start
+        assert int(row["actions"]) == len(record.actions)
+        assert [float(value) for value in row["returns"].split()] == record.returns
+    assert len(records) == 1
+
+
+def test_files_that_agents_need_travel_and_programs_do_not(tmp_path: Path) -> None:
+    model, program = tmp_path / "model.npz", tmp_path / "engine"
+    model.write_text("weights")
+    program.write_text("#!/bin/sh")
+    program.chmod(0o755)
+    assert list(arena._paths(f"ntuple:{model}")) == [str(model)]
+    assert list(arena._paths(f"uci:depth=3,path={program}")) == []
+    assert list(arena._paths(f"ntuple:{tmp_path}")) == [str(tmp_path)]
+    assert list(arena._paths("random")) == []
+    assert list(arena._paths(str(tmp_path))) == [str(tmp_path)]
 
 
 def test_both_games_of_a_pair_share_a_start() -> None:
@@ -235,26 +401,6 @@ def test_every_field_has_its_notation(
     assert {path.suffix for path in tournament.export(tmp_path)} == {".csv", f".{ending}"}
 
 
-def test_round_robin_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    names = ["random", "minimax:depth=1", "minimax:depth=2"]
-    arguments = ["arena", "checkers", *names, "--games", "2", "--out", str(tmp_path)]
-    data = answer(capsys, *arguments)
-    assert data["games"] == 4
-    assert len(data["matches"]) == 3
-    assert {row["agent"] for row in data["agents"]} == set(names)
-    check_refusal(capsys, arguments, "already holds games.jsonl")
-    assert answer(capsys, *arguments, "--resume") == data
-
-
-def test_explain_command(capsys: pytest.CaptureFixture[str]) -> None:
-    data = answer(
-        capsys, "explain", "tenten", "##./#.#/.## 1x1", "--variant", "3x3-three", "--agent", "mcts:simulations=50"
-    )
-    assert set(data["values"]) == {"1x1@r1c3", "1x1@r2c2", "1x1@r3c1"}
-    assert data["action"] in data["values"]
-    assert data["reasons"]
-
-
 QUICK = {"minimax": "minimax:depth=2", "mcts": "mcts:simulations=50", "nrpa": "nrpa:level=1", "nmcs": "nmcs:level=1"}
 
 
@@ -276,66 +422,3 @@ def test_a_game_does_not_depend_on_games_before_it(game: str) -> None:
         used = load_agent(quick, rules)
         play(used, 0)
         assert play(used, 2) == play(load_agent(quick, rules), 2), name
-
-
-def test_play_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = iter(["hint", "moves", "1x1@r3c3", "undo", "undo", "nonsense", "1x1@r1", "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    data = answer(
-        capsys, "play", "tenten", "--variant", "3x3-three", "--agent", "random", "--position", "##./.../... 1x1"
-    )
-    assert data["moves"] == ["1x1@r1c3"]
-    assert str(data["position"]).startswith(".../.../...")
-
-
-def test_hints_in_the_terminal_tell_more_every_time(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = iter(["hint", "hint", "hint", "hint", "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    with pytest.raises(SystemExit):
-        main(["play", "solitaire-chess", "--agent", "oracle", "--position", "R.../.B../..N./P..."])
-    shown = [line.strip("> ") for line in capsys.readouterr().err.splitlines()]
-    sentences = hints(load("solitaire-chess").parse_state("R.../.B../..N./P..."))
-    assert [line for line in shown if line in sentences] == [*sentences, sentences[-1]]
-
-
-def test_watch_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (
-        ["checkers", "random", "minimax:depth=1"],
-        ["tenten", "--variant", "3x3-three"],
-        ["morpion", "random"],
-    ):
-        data = answer(capsys, "watch", *words, "--moves", "4", "--seed", "1")
-        assert len(data["moves"]) == 4
-    assert answer(capsys, "watch", "endgames", "--agent", "oracle", "--seed", "3")["moves"]
-    with pytest.raises(SystemExit) as stop:
-        main(["watch", "checkers", "random", "random", "random"])
-    assert stop.value.code == 2
-
-
-def test_explain_has_a_start_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    for game in ("checkers", "tenten", "solitaire-chess"):
-        assert answer(capsys, "explain", game, "--agent", "mcts:simulations=20", "--seed", "2")["values"]
-
-
-def test_the_terminal_shows_a_board_with_names(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("builtins.input", lambda *_: "quit")
-    with pytest.raises(SystemExit):
-        main(["play", "endgames", "--position", "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"])
-    shown = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert "You play White. Enter a move, or: hint, moves, undo, draw, resign, quit." in shown
-    assert {"5  . . . . k . . .", "1  R . . . K . . .", "a b c d e f g h"} <= set(shown)
-
-
-def test_play_against_an_agent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    register(TicTacToe)
-    monkeypatch.setattr("builtins.input", lambda *_: "")
-    game = TicTacToe()
-    names = [game.initial_state().action_name(a) for a in game.initial_state().legal_actions()]
-    words = iter([names[0], "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(words))
-    data = answer(capsys, "play", TicTacToe.name, "--agent", "minimax:depth=2")
-    assert len(data["moves"]) == 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
+from typing import NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 
 import rookery
+from rookery import draw
 from rookery.draw import SCALE, WRITTEN
 from rookery.game import Overlay, play_chance
 
@@ -62,3 +66,238 @@ def test_lines_have_colours_of_their_own() -> None:
     svg = state.svg(Overlay(values=values))
     assert len(re.findall(r'stroke="#[0-9a-f]{6}" stroke-width="0.16"', svg)) == len(values)
     assert 'fill-opacity="0.55"' not in svg
+
+
+class Box(NamedTuple):
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return self.x + self.width / 2, self.y + self.height / 2
+
+
+def parts(svg: str, kind: str) -> list[ElementTree.Element]:
+    root = ElementTree.fromstring(svg)
+    return [element for element in root.iter() if element.tag.endswith(f"}}{kind}")]
+
+
+def boxes(svg: str) -> list[tuple[Box, str]]:
+    """Rectangles with their colours, the ground left out."""
+    found = [part.attrib for part in parts(svg, "rect")][1:]
+    return [(Box(*(float(part[name]) for name in ("x", "y", "width", "height"))), part["fill"]) for part in found]
+
+
+def size(svg: str) -> tuple[float, float]:
+    _, _, width, height = map(float, ElementTree.fromstring(svg).attrib["viewBox"].split())
+    return width, height
+
+
+def inside(svg: str, box: Box) -> bool:
+    width, height = size(svg)
+    return box.x >= 0 and box.y >= 0 and box.x + box.width <= width + 1e-9 and box.y + box.height <= height + 1e-9
+
+
+def test_bars_are_as_long_as_their_numbers() -> None:
+    rows = [("first", 2.0), ("second, " + 50 * "x", -4.0), ("third", 0.0), ("fourth", 1.0)]
+    svg = draw.bars("A & B", rows)
+    (line,) = (part.attrib for part in parts(svg, "line"))
+    zero = float(line["x1"])
+    assert line["x2"] == line["x1"]
+    found = boxes(svg)
+    assert [fill for _, fill in found] == [draw.HIGHLIGHTS[k] for k in ("good", "bad", "bad", "good")]
+    longest = found[1][0].width
+    for (box, _), (_, value) in zip(found, rows, strict=True):
+        assert inside(svg, box)
+        assert box.width == pytest.approx(longest * abs(value) / 4)
+        assert (box.x + box.width if value < 0 else box.x) == pytest.approx(zero)
+    width, height = size(svg)
+    assert longest > width / 8
+    assert all(a.y + a.height < b.y for (a, _), (b, _) in pairwise(found))
+    assert 0 < float(line["y1"]) < found[0][0].y
+    assert found[-1][0].y + found[-1][0].height < float(line["y2"]) < height
+    texts = parts(svg, "text")
+    labels = [text for text in texts if text.attrib["text-anchor"] == "end"]
+    numbers = [text for text in texts if text.attrib["text-anchor"] == "middle"]
+    assert [text.text for text in labels] == [label[:40] for label, _ in rows]
+    assert [text.text for text in numbers] == ["+2", "-4", "+0", "+1"]
+    for label, number, (box, _), (_, value) in zip(labels, numbers, found, rows, strict=True):
+        assert float(label.attrib["x"]) < zero - longest
+        assert (float(number.attrib["x"]) > zero) == (value < 0)  # on the side that the bar leaves free
+        for text in (label, number):  # the line of text has its middle where the bar has
+            assert float(text.attrib["y"]) - 0.35 * float(text.attrib["font-size"]) == pytest.approx(
+                box.middle[1], abs=0.01
+            )
+    assert height - (found[-1][0].y + found[-1][0].height) < 1, "no empty space below"
+    turned = draw.bars("turned", [(label, -value) for label, value in rows])
+    assert all(inside(turned, box) for box, _ in boxes(turned))
+    assert boxes(turned)[1][0].width == pytest.approx(longest)
+    assert boxes(draw.bars("nothing", [("a", 0.0)]))[0][0].width == 0
+    assert parts(draw.bars("none", []), "line")
+
+
+@pytest.mark.parametrize("first_dark", [False, True])
+def test_squares_of_a_board_alternate_and_are_named(first_dark: bool) -> None:
+    canvas = draw.Canvas(5 + 2 * draw.MARGIN, 3 + 2 * draw.MARGIN, "board")
+    draw.checkerboard(canvas, 3, 5, first_dark=first_dark)
+    svg = canvas.render(10)
+    *squares, (edge, none) = boxes(svg)
+    assert none == "none"
+    assert edge == pytest.approx((draw.MARGIN, draw.MARGIN, 5, 3))
+    for cell, (box, fill) in enumerate(squares):
+        row, column = divmod(cell, 5)
+        assert box == pytest.approx((draw.MARGIN + column, draw.MARGIN + row, 1, 1), abs=1e-6)
+        # The last row begins with a light square, as a1 of a board with an even number of rows is dark.
+        assert (fill == draw.DARK) == ((row + column + 3 + first_dark) % 2 == 1)
+    assert [part.attrib.get("data-cell") for part in parts(svg, "rect")[1:-1]] == [str(cell) for cell in range(15)]
+    middles = {
+        part.text: (float(part.attrib["x"]), float(part.attrib["y"]) - 0.35 * float(part.attrib["font-size"]))
+        for part in parts(svg, "text")
+    }
+    margin = draw.MARGIN
+    for rank in (1, 2, 3):
+        assert middles[str(rank)] == pytest.approx((margin / 2, margin + 3 - rank + 0.5), abs=1e-3)
+    for number, letter in enumerate("abcde"):
+        assert middles[letter] == pytest.approx((margin + number + 0.5, margin * 1.5 + 3), abs=1e-3)
+    root = ElementTree.fromstring(svg).attrib
+    assert (float(root["width"]), float(root["height"])) == pytest.approx((10 * canvas.width, 10 * canvas.height))
+
+
+def test_highlights_arrows_and_labels_lie_on_their_cells() -> None:
+    game = rookery.load("endgames")
+    state = game.parse_state("8/8/8/2k5/8/8/3R4/K7 w - - 0 1")
+    plain = set(boxes(state.svg()))
+    svg = state.svg(Overlay(highlights={0: "good", 63: "last"}, arrows=[(56, 63), (9, 9)], labels={10: "7", 20: "128"}))
+    marks = {fill: box for box, fill in boxes(svg) if (box, fill) not in plain}
+    cells = {int(part.attrib["data-cell"]): part.attrib for part in parts(svg, "rect") if "data-cell" in part.attrib}
+
+    def middle(cell: int) -> tuple[float, float]:
+        return float(cells[cell]["x"]) + 0.5, float(cells[cell]["y"]) + 0.5
+
+    assert {fill: box.middle for fill, box in marks.items()} == {
+        draw.HIGHLIGHTS["good"]: pytest.approx(middle(0)), draw.HIGHLIGHTS["last"]: pytest.approx(middle(63)),
+    }  # fmt: skip
+    assert {(box.width, box.height) for box in marks.values()} == {(1, 1)}
+    texts = {part.text: part.attrib for part in parts(svg, "text")}
+    for word, cell in (("7", 10), ("128", 20)):
+        at = texts[word]
+        assert (float(at["x"]), float(at["y"]) - 0.35 * float(at["font-size"])) == pytest.approx(middle(cell), abs=1e-3)
+    assert float(texts["128"]["font-size"]) < float(texts["7"]["font-size"]) < 0.5
+    (head,) = parts(svg, "polygon")
+    (shaft,) = [part.attrib for part in parts(svg, "line") if part.attrib["stroke"] == draw.ACCENT]
+    tip, left, right = (tuple(map(float, point.split(","))) for point in head.attrib["points"].split())
+    (x0, y), (x1, _) = middle(56), middle(63)
+    assert tip[1] == pytest.approx(y)
+    assert x1 - 0.2 < tip[0] < x1, "just before the middle of the last cell"
+    assert left[0] == right[0] == pytest.approx(float(shaft["x2"]), abs=1e-3)
+    assert left[0] < tip[0]
+    assert left[1] - y == pytest.approx(y - right[1])
+    assert 0.2 < left[1] - right[1] < 0.5
+    assert x0 < float(shaft["x1"]) < x0 + 0.4, "just behind the middle of the first cell"
+    assert float(shaft["y1"]) == float(shaft["y2"]) == pytest.approx(y)
+
+
+@pytest.mark.parametrize("end", [(3.0, 1.0), (1.0, 5.0), (-2.0, -3.0)])
+def test_an_arrow_points_from_its_start_to_its_end(end: tuple[float, float]) -> None:
+    canvas = draw.Canvas(9, 9, "arrow")
+    draw.arrow(canvas, (1.0, 1.0), end, 0.35)
+    svg = canvas.render()
+    length = math.dist((1, 1), end)
+    dx, dy = (end[0] - 1) / length, (end[1] - 1) / length
+    (head,) = parts(svg, "polygon")
+    points = [tuple(map(float, point.split(","))) for point in head.attrib["points"].split()]
+    (line,) = (part.attrib for part in parts(svg, "line"))
+    points += [(float(line["x1"]), float(line["y1"])), (float(line["x2"]), float(line["y2"]))]
+    along = [(x - 1) * dx + (y - 1) * dy for x, y in points]
+    across = [(y - 1) * dx - (x - 1) * dy for x, y in points]
+    tip, left, right, start, base = along
+    assert across == pytest.approx([0, across[1], -across[1], 0, 0], abs=2e-3)
+    assert 0.1 < abs(across[1]) < 0.25
+    assert 0 < start < base < tip < length
+    assert length - tip < 0.2
+    assert left == pytest.approx(right, abs=2e-3) == pytest.approx(base, abs=2e-3)
+    assert 0.15 < tip - base < 0.45
+    assert ' opacity="0.35"' in svg
+
+
+def test_an_arrow_to_where_it_starts_is_not_drawn() -> None:
+    canvas = draw.Canvas(9, 9, "arrow")
+    draw.arrow(canvas, (1.0, 1.0), (1.0, 1.0))
+    assert len(canvas.parts) == 1
+
+
+@pytest.mark.parametrize("piece", "KQRBNP")
+@pytest.mark.parametrize("white", [True, False])
+def test_a_chess_piece_stands_in_the_middle_of_its_cell(piece: str, white: bool) -> None:
+    canvas = draw.Canvas(8, 8, "piece")
+    draw.chess_piece(canvas, 2.5, 3.5, piece, white)
+    svg = canvas.render()
+    (group,) = parts(svg, "g")
+    assert group.attrib["data-piece"] == (piece if white else piece.lower())
+    assert group.attrib["data-upright"] == "2.5 3.5"
+    x, y, scale = map(float, re.findall(r"translate\((\S+) (\S+)\) scale\((\S+)\)", group.attrib["transform"])[0])
+    numbers = [
+        (float(a), float(b))
+        for path in parts(svg, "path")
+        for a, b in re.findall(r"[MLQ ](\d+(?:\.\d+)?) (\d+(?:\.\d+)?)(?= ?[A-Z]|$)", path.attrib["d"])
+    ]
+    assert len(numbers) > 10
+    for a, b in numbers:
+        assert 2 < x + scale * a < 3
+        assert 3 < y + scale * b < 4
+    assert x + 50 * scale == pytest.approx(2.5)
+    assert y + 50 * scale == pytest.approx(3.5)
+    light = "#fdfbf6"
+    assert group.attrib["fill"] == (light if white else draw.INK)
+    icon = draw.piece_icon(piece, white)
+    assert size(icon) == (1, 1)
+    assert parts(icon, "g")[0].attrib["data-upright"] == "0.5 0.5"
+    assert not parts(icon, "rect")
+
+
+def test_a_board_of_text_has_room_for_every_line() -> None:
+    svg = draw.text_board("first line, the longest\nsecond\nthird")
+    width, height = size(svg)
+    texts = parts(svg, "text")
+    assert [text.text for text in texts] == ["first line, the longest", "second", "third"]
+    assert {float(text.attrib["x"]) for text in texts} == {width / 2}
+    rows = [float(text.attrib["y"]) for text in texts]
+    font = float(texts[0].attrib["font-size"])
+    assert all(b - a == pytest.approx(rows[1] - rows[0]) for a, b in pairwise(rows))
+    assert font < rows[1] - rows[0] < 2 * font
+    assert font < rows[0]
+    assert rows[-1] + 0.3 * font < height < rows[-1] + 3 * font
+    assert width > 23 * 0.6 * font, "letters of a monospaced font are about 0.6 of its size wide"
+    assert size(draw.text_board("x"))[0] == 4
+
+
+def test_values_in_few_characters() -> None:
+    values = {
+        0.0004: "0", -0.0004: "0", 0.0005001: "0.001", 0.9996: "1", 1.005: "1", 9.996: "10", 99.96: "100", 100.4: "100",
+        -1234.5: "-1234", 9999.4: "9999", 10_000: "10k", -12_345: "-12.3k", 999_000: "999k", 1e6: "1M", 1.5e9: "1.5G",
+        9.99e11: "999G", 1e12: "∞", -1e12: "-∞", 0.25: "0.25", 20.0: "20", 1.5: "1.5", 15.25: "15.2",
+    }  # fmt: skip
+    assert {value: draw.short(value) for value in values} == values
+
+
+def test_colours_divide_the_range_evenly() -> None:
+    values = [0.0, 10.0]
+    assert [draw.colour_of(x, values) for x in (0, 1.9, 2, 3.9, 4, 5.9, 6, 7.9, 8, 10)] == [
+        colour for colour in SCALE for _ in range(2)
+    ]
+    assert draw.colour_of(3.0, [3.0, 3.0]) == SCALE[-1]
+
+
+def test_values_of_moves_to_one_cell_stand_before_it_and_have_arrows() -> None:
+    """Both rooks can take on d4: the value of the second stands on its way."""
+    game = rookery.load("solitaire-chess")
+    position = game.parse_state("R..P/..../..../...R")
+    values = {action: 1.0 + place for place, action in enumerate(position.legal_actions())}
+    svg = position.svg(Overlay(values=values))
+    ends = [position.action_cells(action)[-1] for action in values]
+    assert len(set(ends)) < len(ends)
+    labels = [box for box, _ in boxes(svg) if box.height == 0.32]
+    assert 1 <= len(labels) <= WRITTEN
+    assert len(parts(svg, "polygon")) >= 2

@@ -17,6 +17,7 @@ from rookery.method import check_numbers, descriptions, filled, settings_of
 from rookery.registry import agent_names, learners, methods, register, split_name
 from rookery.run import METRICS, Run, duration, find_runs, load_arrays, read_metrics, save_arrays
 from rookery.training import learner, settings_for
+from tests.search.test_python_games import Coins, CoinsState
 from tests.tic_tac_toe import TicTacToe
 
 VARIANTS = [(name, variant) for name in rk.GAMES for variant in rk.load(name).variants]
@@ -289,3 +290,74 @@ def test_arrays_come_back_and_damage_is_noticed(tmp_path: Path) -> None:
     np.savez(file, info=np.array([{"kind": "x"}], dtype=object))
     with pytest.raises(ValueError, match="damaged"):
         load_arrays(file, "x")
+
+
+def test_methods_of_one_game_fit_no_other() -> None:
+    for name in rk.GAMES:
+        own = [method for method in methods(rk.load(name)).values() if method.game]
+        for method in own:
+            for other in set(rk.GAMES) - {name}:
+                assert isinstance(method.misfit(rk.load(other)), str), (method, other)
+
+
+def test_the_learner_of_perfect_endgames_fits_what_it_can_learn() -> None:
+    fits = {variant: methods(rk.load("endgames", variant)).get("perfect") for variant in rk.load("endgames").variants}
+    perfect = next(method for method in fits.values() if method)
+    for variant in fits:
+        game = rk.load("endgames", variant)
+        reason = perfect.misfit(game)
+        assert (reason is None) == (game.material in ("KQK", "KRK", "KBBK", "KBNK")), variant
+        assert reason is None or reason == "learns KQK, KRK, KBBK, KBNK"
+
+
+def test_the_time_of_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("rookery.run.time.monotonic", lambda: now[0])
+    game = TicTacToe()
+    run = Run.create(tmp_path, game, "counting", Settings(), 1)
+    run.add({"games": 1})
+    run.write_metrics()
+    now[0] = 107.5
+    run.note("stopped")
+    assert Run.open(tmp_path).info["seconds"] == 7.5
+    again = Run.create(tmp_path, game, "counting", Settings(), 1, resume=True)
+    now[0] = 110.0
+    again.note("done")
+    assert Run.open(tmp_path).info["seconds"] == 10.0
+    assert "error" not in again.info
+    again.note("failed", "it broke")
+    assert Run.open(tmp_path).info["error"] == "it broke"
+
+
+@pytest.mark.parametrize("name", rk.GAMES)
+def test_every_agent_that_is_ready_can_be_made(name: str) -> None:
+    game = rk.load(name)
+    for ready in agent_names(game, ready=True):
+        if ready != "stockfish":  # a program outside
+            agent = rk.agent(ready, game)
+            assert isinstance(agent, rk.Agent), ready
+            assert type(agent).choose is not rk.Agent.choose or type(agent).values is not rk.Agent.values, ready
+
+
+def test_a_table_votes_only_where_moves_have_cells(tmp_path: Path) -> None:
+    class Flat(Coins):
+        observation_shape = (1,)  # type: ignore[assignment]
+
+        def initial_state(self) -> Any:
+            return FlatState(self, 6, 0, 0)
+
+    class FlatState(CoinsState):
+        def observation(self) -> Any:
+            return np.full(1, self.left, np.float32)
+
+        def clone(self) -> Any:
+            return FlatState(self._game, self.left, self.earned, self.last)
+
+    flat = rk.train(Flat(), "q-learning", out=tmp_path / "flat", games=20)
+    assert flat.agent().choose(Flat().initial_state()) in (0, 1)
+    with pytest.raises(ValueError, match="voting needs a board of rows and columns"):
+        flat.agent(fallback="voting")
+    board = rk.train(TicTacToe(), "q-learning", out=tmp_path / "board", games=20)
+    state = TicTacToe().initial_state()
+    for fallback in ("random", "voting"):
+        assert board.agent(fallback=fallback).choose(state) in state.legal_actions()

@@ -18,8 +18,10 @@ import pytest
 
 from rookery import arena, files, progress
 from rookery.scale import Background, Job, Needs, Task, TaskQueue, note
+from rookery.scale import simulate as simulation
 from rookery.scale.executors import carry_out
 from rookery.scale.jobs import find_parts, merge, parse_shard
+from rookery.scale.simulate import Costs, Simulated, SimulatedJob, simulate
 from rookery.scale.tasks import Setup, enter, pickled, travelling
 from tests.commands import answer, check_refusal
 
@@ -359,3 +361,48 @@ def test_shards_are_parsed() -> None:
     for text in ("0/3", "4/3", "1", "a/b", "1/1000000", "-1/2"):
         with pytest.raises(ValueError, match="the shard must be"):
             parse_shard(text)
+
+
+def test_a_simulated_job_by_hand() -> None:
+    """Two tasks of 10 s on two cores: the driver needs 0.75 s for each, one after the other."""
+    costs = Costs(start=6.0, batch=0.5, task=0.25)
+    found = simulate(SimulatedJob("two", 2, (10.0,)), 2, costs)
+    assert found == Simulated(17.5, 20 / 17.5, 20 / 35, "the start")
+    rounds = simulate(SimulatedJob("rounds", 5, (10.0,), rounds=2, alone=30.0), 3, Costs(0, 0, 0))
+    assert rounds == Simulated(80.0, 110 / 80, 110 / 240, "the part that is done alone")
+    # Of three tasks on two cores the last is alone for as long as it takes.
+    uneven = simulate(SimulatedJob("uneven", 3, (8.0,)), 2, Costs(0, 0, 0))
+    assert uneven == Simulated(16.0, 24 / 16, 24 / 32, "the last tasks")
+    handed = simulate(SimulatedJob("quick", 1000, (0.001,)), 10, Costs(0, 0, 0.01))
+    assert handed.seconds == pytest.approx(10.0, rel=0.02)
+    assert handed.bottleneck == "the driver"
+    even = simulate(SimulatedJob("even", 100, (5.0,)), 10, Costs(0, 0, 0))
+    assert even == Simulated(50.0, 10.0, 1.0, "nothing")
+
+
+def test_the_table_of_the_documentation_is_what_the_simulation_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "scaling.md").read_text(encoding="utf-8")
+    written = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and "busy; " in line]
+    head = next(line for line in page.splitlines() if line.startswith("| job | one core | "))
+    assert head == "| job | one core | " + " | ".join(f"{cores:,} cores" for cores in simulation.CORES) + " |"
+    sweep = next(job for job in simulation.JOBS if job.name.startswith("sweep"))
+    row = next(line for line in written if line[0].startswith("| sweep"))
+    assert [cell.split(" (")[0] for cell in row[2:]] == [f"{simulate(sweep, n).speedup:.0f}" for n in simulation.CORES]
+    few = simulate(simulation.JOBS[0], 64)
+    assert written[0][2] == f"{few.speedup:.0f} ({few.busy:.0%} busy; {few.bottleneck})"
+    monkeypatch.setattr(simulation, "CORES", simulation.CORES[-1:])  # the others take seconds
+    simulation.main()
+    printed = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert printed == [[name, alone, most] for name, alone, *_, most in written]
+
+
+@pytest.mark.parametrize("missing", ["shard", "keys"])
+def test_a_part_without_its_heading_is_no_shard(missing: str, tmp_path: Path) -> None:
+    heading = {"job": "x", "shard": [1, 2], "keys": ["a"]}
+    del heading[missing]
+    part = tmp_path / "x-1-of-2.jsonl"
+    part.write_text(json.dumps(heading) + "\n")
+    with pytest.raises(ValueError, match="is not a shard"):
+        merge([part], tmp_path / "x.jsonl")

@@ -190,3 +190,84 @@ def test_a_sweep_in_python_knows_the_command_that_trains_its_best(tmp_path: Path
     (given,) = *given, *named.values()
     assert (given.variant, given.common.seed) == ("3x3-three", 7)
     assert (given.settings.updates, given.settings.max_rounds, given.settings.discount) == (2, 200, 0.5)
+
+
+def planned(tmp_path: Path, **given: Any) -> sweeping.Sweep:
+    return sweeping.plan("tenten", "lspi", {"discount": [0.5, 0.9]}, out=tmp_path, **QUICK | given)
+
+
+def test_trials_are_ranked_by_their_medians(tmp_path: Path) -> None:
+    found = planned(tmp_path, seeds=3)
+    found.trials = [
+        sweeping.Trial(0, {"discount": 0.5}, {0: 1.0, 1: 9.0, 2: 2.0}),
+        sweeping.Trial(1, {"discount": 0.6}, error="broke"),
+        sweeping.Trial(2, {"discount": 0.9}, {0: 3.0, 1: 5.0}),
+        sweeping.Trial(3, {"discount": 0.7}, {0: 8.0}, pruned=True),
+        sweeping.Trial(4, {"discount": 0.8}, {0: 4.0}),
+    ]
+    assert [trial.median for trial in found.trials] == [2.0, None, 4.0, 8.0, 4.0]
+    assert [trial.number for trial in found.ranking] == [2, 4, 0, 3, 1]
+    assert found.best.number == 2
+    found.minimize = True
+    assert [trial.number for trial in found.ranking] == [0, 2, 4, 3, 1]
+    assert found.best.number == 0
+    assert found.rows()[0] == ["0", "0.5", "2", "1 to 9", "3", ""]
+    assert found.rows()[3:] == [["3", "0.7", "8", "8 to 8", "1", "stopped early"], ["1", "0.6", "-", "-", "0", "broke"]]
+    assert found.columns == ["trial", "discount", found.metric, "95%", "seeds", "remark"]
+    result = found.result()
+    assert "with probability 75.0%" in result.tables[0].note  # all three medians on one side: 2 / 8
+    assert f"{found.metric}, least first" in result.tables[0].note
+    assert len(result.figures) == 1
+    data = found.data()
+    assert data["best"] == {"discount": 0.5}
+    assert data["command"].endswith("--discount 0.5 --seed 0")
+    assert [row["trial"] for row in data["trials"]] == [0, 2, 4, 3, 1]
+    assert repr(found) == "<Sweep of lspi on tenten: 5 trials>"
+    found.trials = found.trials[1:2]
+    with pytest.raises(ValueError, match="no trial has finished; the first one that failed: broke"):
+        _ = found.best
+    assert found.figures() == []
+    found.trials = []
+    with pytest.raises(ValueError, match=r"no trial has finished$"):
+        _ = found.best
+
+
+def test_a_task_takes_the_cores_of_its_training(tmp_path: Path) -> None:
+    assert planned(tmp_path, threads=3).needs.cores == 3
+    assert planned(tmp_path, threads=0).needs.cores == 1
+    made = planned(tmp_path, seed=7, seeds=2)
+    task = made.task(4, {"discount": 0.6}, 1)
+    assert task.key == "4/1"
+    assert (task.arguments["seed"], task.arguments["settings"]["discount"]) == (8, 0.6)
+    assert task.arguments["folder"] == str(tmp_path / "runs" / "4-1")
+
+
+def test_numbers_of_a_sweep_are_bounded(tmp_path: Path) -> None:
+    for given, sentence in (
+        ({"seeds": 0}, "the number of seeds must be from 1 to 1,000, and is 0"), ({"seeds": 1001}, "of seeds must be"),
+        ({"match_games": 0}, "of games must be from 1 to 1,000,000"), ({"match_games": 1_000_001}, "of games"),
+        ({"trials": 0, "sampler": "random"}, "the number of trials must be from 1 to"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=sentence):
+            planned(tmp_path, **given)
+    assert planned(tmp_path, seeds=1000, match_games=1_000_000).count == 2
+    ranged = sweeping.plan("tenten", "lspi", {"discount": "0.5..0.9"}, out=tmp_path, **QUICK)
+    assert (ranged.sampler, ranged.count) == ("random", 20)
+    assert (planned(tmp_path).sampler, planned(tmp_path).seeds, planned(tmp_path).seed) == ("grid", 1, 0)
+    assert planned(tmp_path, trials=1).sampler == "random"
+    assert planned(tmp_path, metric="loss").minimize
+    assert not planned(tmp_path).minimize
+
+
+def test_draws_stay_in_their_ranges_and_follow_the_seed(tmp_path: Path) -> None:
+    over = {"discount": "0.01..1:log", "turns": "3..9"}
+    quick = {name: value for name, value in QUICK.items() if name != "turns"}
+    one, same, other = (
+        sweeping.plan("tenten", "lspi", over, trials=300, seed=seed, out=tmp_path, **quick).draw() for seed in (1, 1, 2)
+    )
+    assert one == same != other
+    discounts, turns = [trial["discount"] for trial in one], [trial["turns"] for trial in one]
+    assert all(0.01 <= float(value) <= 1 for value in discounts)
+    assert set(turns) == set(range(3, 10))
+    below = sum(float(value) < 0.1 for value in discounts)
+    assert abs(below - 150) < 4 * 300**0.5 / 2, "half of them lie below the middle of a logarithmic scale"

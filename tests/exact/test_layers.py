@@ -90,3 +90,39 @@ def test_positions_from_elsewhere_are_not_in_it() -> None:
     assert game.initial_state() not in solved
     with pytest.raises(ValueError, match="cannot be reached"):
         solved.value(game.initial_state())
+
+
+def test_positions_take_as_many_bytes_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = ConnectFour(3, 4).initial_state()
+    whole = solve.solve_game(start).table
+    assert isinstance(whole, layers.Layers)
+    arrays = (whole.numbers, whole.low, whole.distance)
+    assert sum(array.itemsize for array in arrays) == layers.BYTES
+    widest = int(np.diff(whole.starts).max())
+    assert whole.memory == sum(array.nbytes for array in arrays) + 4 * 8 * widest
+    monkeypatch.setattr(layers, "CHUNK", 7)
+    parts = solve.solve_game(start).table
+    assert isinstance(parts, layers.Layers)
+    for name, array in whole.arrays().items():
+        assert np.array_equal(array, parts.arrays()[name]), name
+    assert np.array_equal(whole.player, parts.player)
+    ended = next(state for state in states(ConnectFour(3, 4), 30) if state.player() == TERMINAL)
+    with pytest.raises(ValueError, match="rules on arrays are for two players"):
+        layers.solve_layers(ended, ended.game.array_rules(), 10, 10**6)
+
+
+def test_movers_take_turns_and_ends_have_none() -> None:
+    game = ConnectFour(3, 4)
+    table = solve.solve_game(game.initial_state()).table
+    assert isinstance(table, layers.Layers)
+    mover = table.player
+    for state in states(game, 300):
+        assert mover[table.find(state)] == state.player()
+
+
+def test_as_many_positions_as_are_allowed() -> None:
+    start = ConnectFour(3, 4).initial_state()
+    count = len(solve.solve_game(start).table)
+    assert len(solve.solve_game(start, positions=count).table) == count
+    with pytest.raises(ValueError, match=f"more than {count - 1} positions"):
+        solve.solve_game(start, positions=count - 1)

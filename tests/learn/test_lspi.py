@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from rookery.learn import lspi
 from rookery.learn.lspi import Features, LspiAgent, Settings, Trainer
 from rookery.learn.methods import Lspi
 from rookery.training import train
-from tests.tic_tac_toe import TicTacToe
+from tests.search.test_python_games import Coins
+from tests.tic_tac_toe import TicTacToe, TicTacToeState
 
 GAME = TicTacToe()
 NIM = rookery.load("examples/nim.py", heaps=(1, 2, 3))
@@ -153,3 +155,128 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="weights for each player"):
         lspi.load(rookery.load("examples/nim.py", heaps=(1, 2)), run.folder / "model.npz")
     assert Lspi().misfit(GAME) is None
+
+
+def test_patterns_are_counted_in_four_directions() -> None:
+    """Beside loops over all cells: three contents (two planes, and nothing), so patterns have three cells."""
+    features = lspi.Features(TicTacToe())
+    assert features.length == 3
+    rng = np.random.default_rng(3)
+    states = []
+    for _ in range(20):
+        marks = rng.choice(list("xo."), 9)
+        states.append(TicTacToeState(TicTacToe(), "".join(marks)))
+    found = features.of(states)
+    for state, row in zip(states, found, strict=True):
+        board = np.array(["xo.".index(mark) for mark in state.cells]).reshape(3, 3)
+        slow = [1.0, *(float(mark == "x") for mark in state.cells), *(float(mark == "o") for mark in state.cells)]
+        slow += [a * b for a, b in combinations(slow[1:], 2)]
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            counts = np.zeros((3, 3, 3))
+            for r, c in product(range(3), repeat=2):
+                places = [(r + i * down, c + i * right) for i in range(3)]
+                if all(0 <= x < 3 and 0 <= y < 3 for x, y in places):
+                    counts[tuple(board[place] for place in places)] += 1
+            slow += counts.ravel().tolist()
+        assert row.tolist() == slow
+    assert features.size == len(slow)
+
+
+def test_patterns_of_two_cells_and_boards_without_any() -> None:
+    wide = lspi.Features(rookery.load("checkers"))
+    planes = rookery.load("checkers").observation_shape[0]
+    assert wide.length == (3 if 4 * (planes + 1) ** 3 <= lspi.MOST_PATTERNS else 2)
+    coins = lspi.Features(Coins())
+    assert coins.of([Coins().parse_state("5"), Coins().parse_state("2")]).tolist() == [[1, 5], [1, 2]]
+
+    class Own(Coins):
+        def features(self, state: Any) -> list[float]:
+            return [state.left, state.left**2, 7.0]
+
+    assert lspi.Features(Own()).of([Own().parse_state("3")]).tolist() == [[3, 9, 7]]
+
+
+def test_the_equations_are_solved_and_features_never_met_weigh_nothing() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(50, 4)) * [1, 100, 0.01, 3]
+    truth = np.array([2.0, -0.5, 30.0, 1.0])
+    a, b = x.T @ x, x.T @ (x @ truth)
+    assert lspi.solve(a, b, 1e-12) == pytest.approx(truth, rel=1e-6)
+    # With a ridge of 1 for features of size 1: every feature, scaled so, is drawn to 0.
+    scale = np.sqrt(np.diag(a))
+    scaled = np.linalg.solve(a / np.outer(scale, scale) + np.eye(4), b / scale)
+    assert lspi.solve(a, b, 1.0) == pytest.approx(scaled / scale)
+    wider = np.zeros((5, 5))
+    wider[:4, :4] = a
+    assert lspi.solve(wider, np.append(b, 0.0), 1e-12) == pytest.approx([*truth, 0.0], rel=1e-6)
+
+
+def best_of_coins(left: int, weights: Any) -> int:
+    """The move of greatest value by the weights of 1 and of the coins that are left."""
+    worth = {action: (action + 1) ** 2 + weights @ [1, left - action - 1] * (left > action + 1) for action in (0, 1)}
+    return max([0, 1][:left], key=worth.__getitem__)
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.5])
+def test_the_equations_hold_every_step_with_the_best_move_after_it(keep: float) -> None:
+    """Coins, worked out one by one: a move is worth its square, and the best move takes two coins if it can."""
+    discount = 0.8
+    settings = lspi.Settings(games=3, steps=7, discount=discount, keep=keep, epsilon=1.0)
+    trainer = lspi.Trainer(Coins(), settings, 2)
+    steps: list[tuple[list[int], list[int]]] = []
+    step = trainer.envs.step
+
+    def record(actions: Any) -> Any:
+        steps.append(([trainer.envs.state(i).left for i in range(3)], list(actions)))
+        return step(actions)
+
+    trainer.envs.step = record  # type: ignore[method-assign]
+    a, b = np.zeros((2, 2)), np.zeros(2)
+    total = 0
+    for part in range(2):
+        steps.clear()
+        weights = trainer.weights[0].copy()
+        row = trainer.iterate()
+        a, b, samples = a * keep, b * keep, 0
+
+        for (before, actions), (after, _) in pairwise(steps):
+            for left, action, next_left in zip(before, actions, after, strict=True):
+                rest = left - action - 1
+                if rest == 0:
+                    continue
+                assert next_left == rest
+                then = best_of_coins(rest, weights)
+                now = np.array([1.0, rest])
+                reached = rest - then - 1
+                follows = discount * np.array([1.0, reached]) if reached else np.zeros(2)
+                a += np.outer(now, now - follows)
+                b += now * discount * (then + 1) ** 2
+                samples += 1
+        assert trainer.a == pytest.approx(a)
+        assert trainer.b == pytest.approx(b)
+        assert trainer.weights[0] == pytest.approx(lspi.solve(a, b, settings.ridge))
+        assert (row["iteration"], row["samples"]) == (part + 1, samples)
+        change = np.linalg.norm(trainer.weights[0] - weights) / np.linalg.norm(trainer.weights[0])
+        assert row["change"] == pytest.approx(change)
+        assert row["progress"] == (1.0 if change < settings.tolerance else (part + 1) / settings.iterations)
+        total += samples
+    assert total > 15
+
+
+def test_two_players_have_equations_of_their_own() -> None:
+    game = TicTacToe()
+    trainer = lspi.Trainer(game, lspi.Settings(games=2), 0)
+    size = trainer.features.size
+    rng = np.random.default_rng(5)
+    rows = [(rng.normal(size=size), p, rng.normal(size=size), q, rng.normal()) for p, q in product((0, 1), (0, 1, 0))]
+    a, b = np.zeros((2 * size, 2 * size)), np.zeros(2 * size)
+    for now, p, follows, q, target in rows:
+        wide, after = np.zeros(2 * size), np.zeros(2 * size)
+        wide[p * size : (p + 1) * size], after[q * size : (q + 1) * size] = now, follows
+        a += np.outer(wide, wide - after)
+        b += wide * target
+    batch = [tuple(np.array([value]) for value in row) for row in rows]
+    assert trainer._add(batch) == len(rows)
+    assert batch == []
+    np.testing.assert_allclose(trainer.a, a, atol=1e-12)
+    np.testing.assert_allclose(trainer.b, b, atol=1e-12)

@@ -13,6 +13,7 @@ from rookery.game import TERMINAL, Game, State
 from rookery.learn import q_learning
 from rookery.learn.q_learning import QTable, QTableAgent, Settings
 from rookery.learn.voting import PriorStateVoting
+from rookery.run import load_arrays
 from rookery.training import train
 from tests.tic_tac_toe import TicTacToe
 
@@ -291,3 +292,12 @@ def test_the_native_table_is_bounded() -> None:
     for read in (table.way, table.row):
         with pytest.raises(IndexError):
             read(0)
+
+
+def test_the_table_of_the_last_game_is_saved(tmp_path: Path) -> None:
+    run = train(TicTacToe(), "q-learning", out=tmp_path, games=500)
+    info, _ = load_arrays(tmp_path / "model.npz", "tic-tac-toe q-learning")
+    assert info["games"] == 500 == run.metrics[-1]["games"]
+    checkpoint, _ = load_arrays(tmp_path / "checkpoint.npz", "tic-tac-toe q-learning")
+    assert checkpoint["rows"] == run.metrics
+    assert run.metrics[-1]["progress"] == 1.0

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import random
+import re
+import time
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import torch
 import rookery
 from rookery.game import TERMINAL, native
 from rookery.learn import nets, zero
+from rookery.run import load_arrays
 from rookery.training import train
 from tests.learn.test_q_learning import after, never_loses, plain_value
 from tests.search.test_python_games import Coins
@@ -367,3 +371,249 @@ def test_searches_that_take_turns_find_what_they_find_alone() -> None:
         assert np.array_equal(one.positions.planes, other.positions.planes)
         assert np.array_equal(one.positions.shares, other.positions.shares)
         assert np.array_equal(one.returns, other.returns)
+
+
+def test_nets_have_the_layers_that_are_asked_for() -> None:
+    """The policy is a plane per action where there are many actions per cell, and else sees the whole board."""
+    settings = zero.Settings(**SMALL | {"channels": 6, "blocks": 2})
+    small = zero.Net(GAME, settings)
+    shapes = {name: tuple(tensor.shape) for name, tensor in small.named_parameters()}
+    assert shapes["start.weight"] == (6, 2, 3, 3)
+    assert len(small.blocks) == 2
+    assert {shapes[f"blocks.{i}.conv{n}.weight"] for i in (0, 1) for n in (1, 2)} == {(6, 6, 3, 3)}
+    assert [shapes[f"policy.{i}.weight"] for i in (0, 3)] == [(8, 6, 1, 1), (9, 72)]
+    assert [shapes[f"value.{i}.weight"] for i in (0, 3, 5)] == [(4, 6, 1, 1), (6, 36), (1, 6)]
+    for actions, policy in ((90, [(10, 6, 1, 1)]), (91, [(8, 6, 1, 1), (91, 72)]), (72, [(8, 6, 1, 1), (72, 72)])):
+        game = type("Many", (TicTacToe,), {"num_actions": actions})()
+        parts = dict(zero.Net(game, settings).named_parameters())
+        assert [tuple(p.shape) for name, p in parts.items() if re.match(r"policy\.\d\.weight", name)] == policy
+    assert zero.planes_of(Coins()) == (1, 1, 1)
+
+    class Row(TicTacToe):  # type: ignore[misc]
+        observation_shape = (18,)
+
+    assert zero.planes_of(Row()) == (18, 1, 1)
+    scores, values = small.eval()(torch.rand(5, 2, 3, 3))
+    assert scores.shape == (5, 9)
+    assert values.shape == (5,)
+    assert float(values.detach().abs().max()) < 1
+
+
+def test_answers_of_the_net_are_probabilities_of_legal_actions() -> None:
+    net = zero.Trainer(GAME, zero.Settings(**SMALL), 2).net.eval()
+    states = [GAME.parse_state(text) for text in (".../.../...", "xo./.../...", "xox/oxo/ox.")]
+    planes = np.stack([state.observation() for state in states])
+    legal = [state.legal_actions() for state in states]
+    offsets = np.cumsum([0, *map(len, legal)])
+    chances, values = zero.ask(net, planes, offsets, np.concatenate(legal).astype(np.int32))()
+    with torch.no_grad():
+        scores, expected = net(torch.from_numpy(planes))
+    assert values == pytest.approx(expected.numpy())
+    for i, actions in enumerate(legal):
+        weights = np.exp(scores[i].numpy()[actions])
+        assert chances[offsets[i] : offsets[i + 1]] == pytest.approx(weights / weights.sum(), rel=1e-5)
+
+
+def test_a_step_of_learning_is_that_of_its_losses() -> None:
+    """Cross-entropy of the policy and squared error of the value, computed position by position."""
+    settings = zero.Settings(**SMALL | {"batch": 12}, symmetries=False)
+    trainer, copy = zero.Trainer(GAME, settings, 3), zero.Trainer(GAME, settings, 3)
+    trainer.actors.begin({n: t.numpy() for n, t in trainer.player.state_dict().items()}, 0.0, 5)
+    data = trainer.actors.end().positions
+    chosen = np.random.default_rng(7).integers(len(data), size=12)
+    copy.net.train()
+    scores, values = copy.net(torch.from_numpy(data.planes[chosen]).float())
+    policy, value = [], []
+    for row, i in enumerate(chosen):
+        begin, end = data.offsets[i], data.offsets[i + 1]
+        logits = scores[row][torch.from_numpy(data.actions[begin:end].astype(np.int64))]
+        logs = logits - logits.logsumexp(0)
+        policy.append(-(torch.from_numpy(data.shares[begin:end]) * logs).sum())
+        value.append((values[row] - float(data.values[i])) ** 2)
+    losses = torch.stack(policy).mean(), torch.stack(value).mean()
+    sum(losses).backward()  # type: ignore[union-attr]
+    copy.optimizer.step()
+    found = zero.learn(trainer.net, trainer.optimizer, data, (), settings, 1, 7)
+    assert found == pytest.approx([float(loss.detach()) for loss in losses], rel=1e-4)
+    for ours, theirs in zip(trainer.net.parameters(), copy.net.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5)
+    assert zero.learn(trainer.net, trainer.optimizer, data, (), settings, 0, 7).tolist() == [0, 0]
+
+
+def test_the_net_that_plays_follows_the_one_that_learns() -> None:
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL, inertia=0.75), 1)
+    before = {name: tensor.clone() for name, tensor in trainer.player.state_dict().items()}
+    with torch.no_grad():
+        for parameter in trainer.net.parameters():
+            parameter.add_(1.0)
+    trainer._follow()
+    for name, parameter in trainer.player.named_parameters():
+        torch.testing.assert_close(parameter.detach(), before[name] + 0.25)
+
+
+def test_a_position_is_learned_from_as_often_as_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+
+    def learn(*given: Any) -> Any:
+        steps.append(given[5])
+        return np.zeros(2)
+
+    monkeypatch.setattr(zero, "learn", learn)
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL, reuse=3.0), 1)
+    moves = 8 * trainer.iterate()["mean_moves"]
+    trainer.iterate()  # learns while it plays, from what was played before
+    assert steps == [round(3.0 * moves / 16)] * 2
+    few = zero.Trainer(GAME, zero.Settings(**SMALL, reuse=0.0), 1)
+    few.iterate()
+    assert steps[-1] == 1
+
+
+def test_a_row_tells_how_the_games_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    def played(returns: list[list[float]], moves: int) -> zero.Played:
+        positions = zero.Positions(
+            np.zeros((moves, 2, 3, 3), np.uint8), np.arange(moves + 1), np.zeros(moves, np.int32),
+            np.ones(moves, np.float32), np.zeros(moves, np.float32),
+        )  # fmt: skip
+        owner = np.arange(moves) % len(returns)
+        return zero.Played(positions, owner, np.zeros(moves, np.int8), np.array(returns))
+
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL), 1)
+    games = played([[1.0, -1.0], [0.0, 0.0], [-1.0, 1.0], [1.0, -1.0]], 10)
+    monkeypatch.setattr(trainer.actors, "begin", lambda *args: None)
+    monkeypatch.setattr(trainer.actors, "end", lambda: games)
+    row = trainer.iterate()
+    assert {key: row[key] for key in ("iteration", "games", "mean_moves", "first_won", "drawn")} == {
+        "iteration": 1, "games": 4, "mean_moves": 2.5, "first_won": 0.5, "drawn": 0.25,
+    }  # fmt: skip
+    assert "mean_return" not in row
+    assert trainer.data is not None
+    assert trainer.data.values[:4].tolist() == [0.5, 0.0, -0.5, 0.5]  # half of the result, half of what was thought
+    alone = zero.Trainer(Coins(), zero.Settings(**SMALL, ratio=0.5), 1)
+    positions = zero.Positions(
+        np.zeros((6, 1, 1, 1), np.uint8), np.arange(7), np.zeros(6, np.int32), np.ones(6, np.float32), np.zeros(6)
+    )
+    scores = zero.Played(positions, np.arange(6) % 3, np.zeros(6, np.int8), np.array([[6.0], [12.0], [9.0]]))
+    monkeypatch.setattr(alone.actors, "begin", lambda *args: None)
+    monkeypatch.setattr(alone.actors, "end", lambda: scores)
+    row = alone.iterate()
+    assert (row["mean_return"], row["best_return"], row["threshold"], row["mean_moves"]) == (9.0, 12.0, 9.0, 2.0)
+    assert "first_won" not in row
+
+
+def test_only_the_last_scores_are_ranked() -> None:
+    trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ranked=3, ratio=1.0), 0)
+    assert trainer.threshold == 0.0
+    positions = zero.Positions(np.zeros((4, 1, 1, 1)), np.arange(5), np.zeros(4), np.ones(4), np.zeros(4))
+    scores = np.array([[99.0], [6.0], [8.0], [7.0]])
+    trainer._rank(zero.Played(positions, np.arange(4), np.zeros(4, np.int8), scores))
+    assert trainer.scores.tolist() == [6, 8, 7]
+    assert trainer.threshold == 8
+    assert positions.values.tolist() == [1, -1, 1, -1]
+
+
+def test_a_coin_decides_on_the_threshold() -> None:
+    """Three quarters of the scores are 8, and one is better: games of 8 are won or lost by chance."""
+    trainer = zero.Trainer(Coins(), zero.Settings(**SMALL, ranked=400, ratio=0.5), 0)
+    count = 400
+    positions = zero.Positions(
+        np.zeros((count, 1, 1, 1)), np.arange(count + 1), np.zeros(count), np.ones(count), np.zeros(count)
+    )
+    scores = np.array([[8.0]] * 300 + [[12.0]] * 100)
+    trainer._rank(zero.Played(positions, np.arange(count), np.zeros(count, np.int8), scores))
+    assert set(positions.values[300:].tolist()) == {1.0}
+    coins = positions.values[:300]
+    assert set(coins.tolist()) == {-1.0, 1.0}
+    assert abs(coins.mean()) < 4 / 300**0.5
+
+
+def test_the_games_of_an_iteration_are_divided_into_groups() -> None:
+    trainer = zero.Trainer(GAME, zero.Settings(**SMALL | {"games": 10, "group": 4}), 1)
+    trainer.actors.begin({}, 0.5, 3)
+    assert trainer.actors._asked is not None
+    _, threshold, groups = trainer.actors._asked
+    assert [size for size, _ in groups] == [4, 4, 2]
+    assert threshold == 0.5
+    assert len({seed for _, seed in groups}) == 3
+    even = zero.Trainer(GAME, zero.Settings(**SMALL | {"games": 8, "group": 4}), 1)
+    even.actors.begin({}, 0.5, 3)
+    assert even.actors._asked is not None
+    assert [size for size, _ in even.actors._asked[2]] == [4, 4]
+
+
+@pytest.mark.parametrize("drawn", [0, 3, 9])
+def test_moves_are_drawn_at_first_and_the_most_visited_afterwards(drawn: int) -> None:
+    settings = zero.Settings(**SMALL | {"simulations": 16}, drawn_moves=drawn, prove=False)
+    trainer = zero.Trainer(GAME, settings, 4)
+    net, start = nets.folded(trainer.net), native(GAME.initial_state())
+    [played] = zero.together(net, zero.play(GAME, start, settings, 24, 0.0, 6))
+    data, others = played.positions, dict.fromkeys(range(9), 0)
+    for game in range(24):
+        mine = np.flatnonzero(played.owner == game)
+        for ply, (i, j) in enumerate(pairwise(mine)):
+            before, later = data.planes[i], data.planes[j]
+            [action] = np.flatnonzero((before != later).any(axis=0).ravel())
+            shares = data.shares[data.offsets[i] : data.offsets[i + 1]]
+            place = data.actions[data.offsets[i] : data.offsets[i + 1]].tolist().index(action)
+            assert shares[place] > 0
+            others[ply] += shares[place] < shares.max()
+    assert all((others[ply] > 0) <= (ply < drawn) for ply in others)
+    assert sum(others.values()) > 0 or drawn == 0
+
+
+def test_values_and_choices_of_an_agent() -> None:
+    net = zero.Trainer(GAME, zero.Settings(**SMALL), 0).net
+    state = GAME.parse_state("x.o/.x./...")
+    bare, searching = zero.ZeroAgent(net, 0, 1.5, 0.0), zero.ZeroAgent(net, 12, 1.5, 0.0)
+    priors = {action: prior for action, _, _, prior in bare.moves(state)}
+    assert bare.values(state) == priors
+    assert sum(priors.values()) == pytest.approx(1, abs=1e-5)
+    assert bare.choose(state, random.Random(1)) == max(priors, key=priors.__getitem__)
+    moves = {action: (visits, value) for action, visits, value, _ in searching.moves(state)}
+    values = searching.values(state)
+    worst = min(value for visits, value in moves.values() if visits)
+    for action, (visits, value) in moves.items():
+        assert values[action] == (value if visits else pytest.approx(worst - 1e-3))
+    assert any(not visits for visits, _ in moves.values()) or len(moves) <= 12
+    why = searching.explain(state)
+    assert moves[why.action][0] == max(visits for visits, _ in moves.values())
+    assert len(why.reasons) == min(5, len(moves))
+    visited = [int(reason.split(": ")[1].split()[0]) for reason in why.reasons]
+    assert visited == sorted(visited, reverse=True)
+    assert visited[0] == moves[why.action][0]
+
+
+def test_limits_of_settings() -> None:
+    for name, low in (
+        ("channels", 1), ("blocks", 1), ("games", 1), ("group", 1), ("simulations", 1), ("walks", 1), ("window", 1),
+        ("batch", 1), ("ranked", 1), ("drawn_moves", 0), ("reuse", 0), ("searches", 0), ("trust", 0), ("actors", 0),
+        ("level", 1), ("search_iterations", 1),
+    ):  # fmt: skip
+        assert getattr(zero.Settings(**{name: low}), name) == low
+        with pytest.raises(ValueError, match=f"{name} must be at least {low}"):
+            zero.Settings(**{name: low - 1})
+    assert zero.Settings(iterations=0, minutes=0.5).minutes == 0.5
+
+
+def test_training_ends_with_the_minutes(tmp_path: Path) -> None:
+    run = train(GAME, "zero", out=tmp_path, **SMALL | {"iterations": 0, "minutes": 1e-4})
+    assert len(run.metrics) == 1
+    assert run.metrics[0]["progress"] == 1.0
+    both = train(GAME, "zero", out=tmp_path / "both", **SMALL | {"iterations": 2, "minutes": 60.0})
+    assert [row["progress"] for row in both.metrics] == [0.5, 1.0]
+
+
+def test_the_last_iteration_is_saved_however_long_saving_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save = nets.save_net
+    saved: list[int] = []
+
+    def slowly(*given: Any, **named: Any) -> None:
+        saved.append(1)
+        time.sleep(0.2)  # so that the next checkpoint is due four seconds later
+        save(*given, **named)
+
+    monkeypatch.setattr(nets, "save_net", slowly)
+    run = train(GAME, "zero", out=tmp_path, **SMALL | {"iterations": 4, "games": 4, "simulations": 2})
+    assert len(run.metrics) == 4
+    _, arrays = load_arrays(tmp_path / "checkpoint.npz", "tic-tac-toe zero")
+    assert int(arrays["iterations"]) == 4
+    assert len(saved) >= 2, "the first and the last at least"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import rookery
+from rookery.agents import Agent
 from rookery.exact.solve import solve_game
 from rookery.game import TERMINAL, State
 from rookery.games.morpion.search import shipped
@@ -18,7 +19,7 @@ from rookery.games.solitaire_chess.puzzles import pack
 from rookery.games.solitaire_chess.rules import SolitaireChess
 from rookery.games.solitaire_chess.search import search
 from rookery.registry import agent as load_agent
-from rookery.search.backtracking import Found, LineAgent, backtracking, best_first
+from rookery.search.backtracking import Found, LineAgent, backtracking, best_first, ranks
 from rookery.training import train
 
 CHESS = SolitaireChess()
@@ -191,3 +192,18 @@ def test_names(tmp_path: Path) -> None:
         load_agent("best-first", rookery.load("tenten"))
     with pytest.raises(ValueError, match="needs a game without chance"):
         backtracking(rookery.load("tenten", "3x3-three").initial_state())
+
+
+def test_actions_of_equal_value_have_equal_ranks() -> None:
+    class Fixed(Agent):
+        def __init__(self, values: dict[int, float]) -> None:
+            self.given = values
+
+        def values(self, state: State) -> dict[int, float]:
+            return self.given
+
+    state = rookery.load("solitaire-chess").initial_state()
+    assert ranks(state, Fixed({7: 1.0, 4: 3.0, 9: 3.0, 2: 2.0})) == [(0, 4), (0, 9), (2, 2), (3, 7)]
+    assert ranks(state, Fixed({1: 0.5, 2: 0.5, 3: 0.5})) == [(0, 1), (0, 2), (0, 3)]
+    assert ranks(state, Fixed({1: 5.0, 2: 4.0, 3: 4.0, 4: 4.0})) == [(0, 1), (1, 2), (1, 3), (1, 4)]
+    assert ranks(state, None) == [(0, action) for action in state.legal_actions()]

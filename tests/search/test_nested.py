@@ -13,6 +13,7 @@ import rookery
 from rookery.game import TERMINAL, Game, State, play_chance
 from rookery.games.morpion.search import shipped
 from rookery.registry import agent as load_agent
+from rookery.search.agents import NestedAgent
 
 
 def play(game: Game, name: str, seed: int) -> State:
@@ -105,3 +106,23 @@ def test_ctrl_c_is_not_swallowed() -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         agent.choose(state, random.Random(0))
+
+
+def test_moves_are_valued_by_searches_of_one_level_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = rookery.load("morpion", "4D")
+    state = game.initial_state()
+    for level, below in ((1, 1), (2, 1), (3, 2), (4, 3)):
+        asked: list[int] = []
+        agent = NestedAgent("nrpa", level=level)
+
+        def search(state: object, level: int, seed: int, asked: list[int] = asked) -> tuple[list[int], float]:
+            asked.append(level)
+            return [], float(len(asked))
+
+        monkeypatch.setattr(agent, "_search", search)
+        values = agent.values(state)
+        assert asked == [below] * len(state.legal_actions())
+        assert list(values.values()) == [float(n) for n in range(1, len(values) + 1)]
+        first = state.legal_actions()[0]
+        agent.plan = {state.key(): (first, 99.0)}
+        assert agent.values(state)[first] == 99.0

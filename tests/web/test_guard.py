@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from rookery.web import guard
 from rookery.web.app import STATIC, Refused, create_app
 from rookery.web.guard import MAX_BODY
 from tests.web import conftest
@@ -260,3 +261,15 @@ def test_nonsense_is_a_sentence(client: TestClient, path: str, body: Any, real: 
     assert response.status_code < 500
     if response.status_code >= 400:
         assert len(error(response)[1]) < 600
+
+
+def test_names_of_hosts_are_read_strictly() -> None:
+    names = {
+        "localhost": "localhost", "localhost:8000": "localhost", "[::1]:80": "::1", "LOCALHOST": "localhost",
+        "localhost/x": None, "localhost?x": None, "me@localhost": None, ":secret@localhost": None, "localhost:x": None,
+        "[::1": None,
+    }  # fmt: skip
+    assert {host: guard._host_name(host) for host in names} == names
+    assert [guard._is_address(name) for name in ("127.0.0.1", "::1", "localhost", "127.0.0.1.evil.example")] == [
+        True, True, False, False,
+    ]  # fmt: skip

@@ -1,17 +1,14 @@
-"""The pages about papers: what their experiments find beside slow and obvious computations, and in a browser."""
+"""The pages about papers, as the server gives them and in a browser; what experiments find is tested with each game."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import fields
-from itertools import combinations
 from typing import Any
 
 import pytest
 import requests
 
-import rookery
-from rookery.games.solitaire_chess.search import search
 from rookery.studies.lesson import Experiment, lesson, lessons
 from tests.web.conftest import Server
 from tests.web.test_browser import AXE, CHROMIUM, OpenPage, Page, axe, browser, open_page, playwright
@@ -73,93 +70,6 @@ def test_nonsense_is_a_sentence(server: Server) -> None:
     assert post("checkers/nothing", {})[0] == 400
     for unknown in ("nothing", "rookery.games.checkers.learn", "%2e%2e"):
         assert post(f"{unknown}/figure", {})[0] in (404, 405)
-
-
-# Beside slow and obvious computations
-
-
-def outcome(name: str, experiment: str, **settings: Any) -> dict[str, Any]:
-    return lesson(name).experiment(experiment)(settings)
-
-
-def slow_value_iteration(sweeps: int, discount: float) -> dict[frozenset[int], float]:
-    """Boards of 3x3 with the seven pieces and the reward of squared lines, as sets of cells."""
-    game = rookery.load("tenten", "3x3-seven")
-    lines = [frozenset(range(r * 3, r * 3 + 3)) for r in range(3)] + [frozenset(range(c, 9, 3)) for c in range(3)]
-    boards = [frozenset(cells) for count in range(10) for cells in combinations(range(9), count)]
-    boards = [board for board in boards if not any(line <= board for line in lines)]
-    total = sum(game.weights)
-    values = dict.fromkeys(boards, 0.0)
-    for _ in range(sweeps):
-        fresh = {}
-        for board in boards:
-            mean = 0.0
-            for shape, weight in zip(game.shapes, game.weights, strict=True):
-                best = 0.0
-                for row in range(3):
-                    for column in range(3):
-                        cells = [(row + r, column + c) for r, c in shape]
-                        placed = {3 * r + c for r, c in cells}
-                        if any(r > 2 or c > 2 for r, c in cells) or placed & board:
-                            continue
-                        full = [line for line in lines if line <= board | placed]
-                        after = (board | placed).difference(*full)
-                        best = max(best, len(full) ** 2 + discount * values[frozenset(after)])
-                mean += weight / total * best
-            fresh[board] = mean
-        values = fresh
-    return values
-
-
-def test_the_sweeps_are_those_of_slow_value_iteration() -> None:
-    truth = slow_value_iteration(4, 0.7)
-    for board in (0, 8, 0b011_000_101):
-        found = outcome("tenten", "sweeps", reward="r2", discount=0.7, sweeps=4, board=board)
-        cells = frozenset(cell for cell in range(9) if board >> cell & 1)
-        assert found["panels"][2]["chart"]["lines"]["value"][-1] == (4, pytest.approx(truth[cells]))
-    with pytest.raises(ValueError, match="full line"):
-        outcome("tenten", "sweeps", board=7)
-
-
-def test_the_backup_ends_at_the_exact_distances() -> None:
-    for fen in ("8/8/8/4k3/8/2K5/8/3Q4 w - - 0 1", "8/8/8/8/5k2/8/8/K2R4 w - - 0 1"):
-        found = outcome("endgames", "spread", position=fen, rounds=40)
-        assert found["rows"]
-        assert all(learned == exact for _, learned, exact in found["rows"])
-        assert found["panels"][1]["chart"]["lines"]["all positions exact"][-1][1] == 100.0
-    moved = outcome("endgames", "spread", position="8/8/8/4k3/8/2K5/8/3Q4 w - - 0 1", square=0, rounds=5)
-    assert moved["text"] != found["text"]
-    for wrong in ("8/8/8/4k3/8/2K5/8/3N4 w - - 0 1", "8/8/8/4k3/8/2K5/8/3Q4 b - - 0 1"):
-        with pytest.raises(ValueError, match="set up White's king"):
-            outcome("endgames", "spread", position=wrong)
-
-
-def test_both_trees_have_a_step_per_position() -> None:
-    rows = ".RN./B.P./..../...."
-    found = outcome("solitaire-chess", "trees", position=rows)
-    state = rookery.load("solitaire-chess").parse_state(rows)
-    plain = search(state).states
-    steps = [{int(step) for step in re.findall(r'<g data-step="(\d+)"', panel["svgs"][0])} for panel in found["panels"]]
-    assert steps[0] == set(range(plain))
-    assert f"enters {plain} positions, the ranking {len(steps[1])}:" in found["text"]
-    assert found["steps"] == plain
-
-
-def test_ranked_rewards_teach_and_a_goal_out_of_reach_does_not() -> None:
-    def lengths(**settings: Any) -> list[float]:
-        lines = outcome("morpion", "ranked", games=400, **settings)["panels"][0]["chart"]["lines"]
-        return [y for _, y in next(iter(lines.values()))]
-
-    ranked, fixed = lengths(), lengths(reward="fixed goal")
-    assert ranked[-1] > ranked[0] + 4
-    assert fixed[-1] < ranked[-1] - 4
-
-
-def test_a_search_finds_a_legal_game() -> None:
-    found = outcome("morpion", "nested", variant="4D", level=1)
-    moves = int(found["text"].split()[0])
-    assert 20 < moves <= 35  # 35 is proven to be the longest
-    assert found["panels"][0]["notes"][-1] == f"{moves} moves"
 
 
 def test_an_experiment_of_ones_own() -> None:

@@ -325,6 +325,9 @@ def test_a_long_curve_is_thinned() -> None:
     assert found["rows"][-1] == [5000, 500.0, 1 / 5001]
     assert len(found["rows"]) <= 2001
     assert curve([], "score") is None
+    assert curve([{"score": 1.0}, {"score": 2.0}], "score") is None
+    two = curve([{"step": 1, "score": 2.0}, {"step": 2, "score": 3.0}], "score")
+    assert two == {"columns": ["step", "score"], "rows": [[1, 2.0], [2, 3.0]]}
 
 
 def test_a_curve_without_a_growing_count_is_drawn_over_progress() -> None:
@@ -349,3 +352,6 @@ def test_reports_are_shown_and_nothing_in_them_runs(client: TestClient, folder: 
 def test_the_command_is_shown_without_folders() -> None:
     assert shown_command("rookery train tenten lspi --out /x/y") == "rookery train tenten lspi"
     assert shown_command("rookery train /home/me/my_game.py td --out=/x") == "rookery train my_game.py td"
+    for engine in ("--engine /home/me/stockfish", "--engine=/home/me/stockfish"):
+        shown = shown_command(f"rookery train endgames q-learning {engine} --epsilon=0.5 --no-x")
+        assert shown == f"rookery train endgames q-learning {engine.replace('/home/me/', '')} --epsilon=0.5 --no-x"

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Size:
-    """`minutes` is what one study may take on two cores."""
+    """A study takes about a minute on two cores if it is quick, about twelve by default, and hours in full."""
 
     name: str
-    minutes: float
 
     @property
     def flag(self) -> str:
@@ -18,4 +17,4 @@ class Size:
         return "" if self.name == "default" else f" --{self.name}"
 
 
-SIZES = {size.name: size for size in (Size("quick", 1.0), Size("default", 12.0), Size("full", 600.0))}
+SIZES = {name: Size(name) for name in ("quick", "default", "full")}

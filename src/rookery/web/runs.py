@@ -334,7 +334,8 @@ def shown_command(command: str) -> str:
         if word == "--out":
             next(words, None)
         elif word != "--resume" and not word.startswith("--out="):
-            shown.append(Path(word).name if "/" in word and not word.startswith("-") else word)
+            option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+            shown.append(f"{option}{equals}{Path(value).name if '/' in value else value}")
     return shlex.join(shown) if command.startswith("rookery train") else command
 
 

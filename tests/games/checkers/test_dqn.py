@@ -154,3 +154,23 @@ def test_files_that_are_no_nets_are_refused(tmp_path: Path) -> None:
     runs.save_arrays(tmp_path / "model.npz", {"kind": dqn.KIND, "settings": {"width": 8}}, {"weights": np.zeros(3)})
     with pytest.raises(ValueError, match="does not hold a net for checkers"):
         dqn.load(tmp_path / "model.npz")
+
+
+def test_an_output_is_the_square_and_the_first_direction() -> None:
+    """Squares have rows of four, the first of even rows on column 1: the direction is told by rows and columns."""
+
+    def place(square: int) -> tuple[int, int]:
+        row = (square - 1) // 4
+        return row, 2 * ((square - 1) % 4) + (row % 2 == 0)
+
+    directions = {(1, -1): 0, (1, 1): 1, (-1, -1): 2, (-1, 1): 3}
+    seen = set()
+    for action in range(GAME.num_actions):
+        path, *_ = decode_action(action)
+        (r0, c0), (r1, c1) = place(path[0]), place(path[1])
+        assert abs(r1 - r0) == abs(c1 - c0)
+        number = 32 * directions[(r1 > r0) * 2 - 1, (c1 > c0) * 2 - 1] + path[0] - 1
+        assert dqn.move_number(action, 0) == number
+        assert dqn.move_number(action, 1) == 127 - number
+        seen.add(number)
+    assert len(seen) == 98, "every step that stays on the board: 7 rows of 7, in four directions by colour"

@@ -16,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rookery as rk
-from rookery.games.checkers.engine import HubServer
+from rookery import Control
+from rookery.games.checkers.agents import SearchAgent
+from rookery.games.checkers.engine import HubServer, _line
 from rookery.games.checkers.hub import position_text
 
 COMMAND = [sys.executable, "-m", "rookery", "hub"]
@@ -199,3 +201,21 @@ def test_the_command_ends_with_its_input(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("done move=")
     assert run("", "--agent", "nobody").returncode == 2
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_the_line_of_a_search_is_as_long_as_it_looks_ahead(depth: int) -> None:
+    agent = rk.agent(f"td:depth={depth}", GAME)
+    assert isinstance(agent, SearchAgent)
+    state = GAME.initial_state()
+    best = agent.search.best(state, depth, Control())
+    line = _line(agent, state, best[0][0], Control())
+    assert len(line) == depth
+    now = state.clone()
+    for plies, action in enumerate(line):
+        choices = agent.search.best(now, depth - plies, Control())
+        assert action in [move for move, _ in choices]
+        now.apply(action)
+    over = GAME.parse_state("W:WK18,K23:BK15")  # a capture that ends the game
+    winning = over.legal_actions()[0]
+    assert _line(agent, over, winning, Control()) == [winning]

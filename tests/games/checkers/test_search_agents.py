@@ -134,3 +134,35 @@ def test_bad_names_are_refused(name: str, message: str) -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(ValueError, match="there is no model in nowhere"):
         load_agent("td:nowhere", GAME)
+
+
+@pytest.mark.parametrize(
+    ("position", "score", "takes"),
+    [
+        ("B:WK1,K2,K3,K4:BK29,K30,K31,K32", 0, True),  # eight pieces
+        ("B:WK1,K2,K3,K4:BK29,K30,K31,K32,K28", 0, False),  # nine, and a young game
+        ("B:WK1,K2,K3,K4:BK29,K30,K31,K32", -1000, False),  # the other side stands badly
+    ],
+)
+def test_a_draw_is_taken_late_and_where_there_is_no_win(position: str, score: int, takes: bool) -> None:
+    agent = load_agent("best:nodes=100", GAME)
+    state = GAME.parse_state(position)
+    agent.search = Answering(score)
+    assert agent.accepts_draw(state) == takes
+    long = GAME.initial_state()
+    rng = random.Random(4)
+    while len(long.actions) < 40:
+        late = len(long.black) + len(long.white) <= 8
+        assert agent.accepts_draw(long) == (late and score == 0)
+        long.apply(rng.choice(long.legal_actions()))
+    assert agent.accepts_draw(long) == (score == 0)
+
+
+class Answering:
+    """A search that always finds the same score."""
+
+    def __init__(self, score: int) -> None:
+        self.score = score
+
+    def best(self, state: object, **limits: object) -> tuple[int, int, int]:
+        return 0, self.score, 1

@@ -14,12 +14,17 @@ import pytest
 
 from rookery import _native
 from rookery.games.endgames import q_learning as endgame_q
+from rookery.games.endgames import training
 from rookery.games.endgames.q_learning import (
+    CHECKMATE,
+    ENDINGS,
     POTENTIAL,
     POTENTIAL_VERSIONS,
     VERSIONS,
+    Batch,
     LearnedTable,
     Settings,
+    carried_forward,
     perfect_engine,
     train,
     train_batch,
@@ -418,3 +423,42 @@ def test_the_files_of_a_batch_are_as_the_paper_lists_them(tmp_path: Path) -> Non
 def test_bad_settings_are_refused(settings: Settings, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         train(start("KRK"), settings, perfect("KRK"), matches=1)
+
+
+def test_moves_to_win_are_carried_forward_from_the_last_match_won() -> None:
+    won, lost = CHECKMATE, (CHECKMATE + 1) % len(ENDINGS)
+    batch = Batch(
+        np.array([[7, 9, 5, 8], [3, 4, 6, 2]], np.int16),
+        np.array([[won, lost, won, lost], [lost, lost, won, won]], np.uint8),
+        np.array([7, -1], np.int16),
+    )
+    nan = float("nan")
+    np.testing.assert_array_equal(carried_forward(batch), [[7, 7, 5, 5], [nan, nan, 6, 2]])
+    np.testing.assert_allclose(batch.win_percentage, [[100, 50, 200 / 3, 50], [0, 0, 100 / 3, 50]])
+    assert batch.solved.tolist() == [True, False]
+
+
+def test_the_paper_s_values_are_the_defaults() -> None:
+    """10 runs of 5000 matches, [0.05, 0.95, 0.003], Stockfish at depth 15, decay 1.1."""
+    settings = training.Settings()
+    assert (settings.matches, settings.runs, settings.depth, settings.decay) == (5000, 10, 15, 1.1)
+    assert (settings.alpha, settings.gamma, settings.epsilon) == (0.05, 0.95, 0.003)
+    for depth in (0, 101):
+        with pytest.raises(ValueError, match="depth must be at"):
+            training.Settings(depth=depth)
+    assert training.Settings(depth=100).depth == 100
+    assert set(training.PRESETS) == {
+        "stockfish-static", "stockfish-decaying", "heuristic-static", "heuristic-decaying",
+        *(name.lower().replace(" ", "-") for name in POTENTIAL_VERSIONS),
+    }  # fmt: skip
+    assert training.PRESETS["stockfish-static"].decay == 1
+
+
+def test_a_table_that_knows_nothing_survives_the_disk(tmp_path: Path) -> None:
+    nothing = LearnedTable(np.zeros(0, np.uint64), np.zeros(0, np.uint16), np.zeros(0, np.uint16), np.zeros(0))
+    assert {name: len(array) for name, array in nothing.arrays().items()} == {
+        "positions": 0, "counts": 0, "actions": 0, "values": 0,
+    }  # fmt: skip
+    nothing.save(tmp_path / "table.npz")
+    assert len(LearnedTable.load(tmp_path / "table.npz")) == 0
+    assert nothing.values(start("KRK")) is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
 
 from rookery.games.morpion import zero  # noqa: E402
-from rookery.games.morpion.rules import Morpion  # noqa: E402
+from rookery.games.morpion.agents import NetAgent  # noqa: E402
+from rookery.games.morpion.rules import Morpion, MorpionState  # noqa: E402
 from rookery.registry import agent as load_agent  # noqa: E402
 
 
@@ -82,3 +84,36 @@ def test_the_net_that_ships_plays_longer_games_than_the_papers_best() -> None:
         values = agent.values(state)
         state.apply(max(values, key=lambda action: values[action]))
     assert len(state.moves) > 67
+
+
+def test_moves_beyond_what_the_net_sees_have_no_probability() -> None:
+    """A net that sees 12 rows and columns, one beyond the cross on each side."""
+
+    class Even(NetAgent):
+        def shares(self, state: MorpionState) -> dict[int, float]:
+            return dict.fromkeys(state.legal_actions(), 1 / len(state.legal_actions()))
+
+    game, board = Morpion(), Morpion(board=12)
+    agent = Even(board)
+    first = game.rules.corner - board.rules.corner
+
+    def inside(action: int) -> bool:
+        places = [divmod(cell, game.side) for cell in game.line_cells(action)]
+        return all(first <= row < first + 12 and first <= column < first + 12 for row, column in places)
+
+    beyond = refused = 0
+    for seed in range(10):
+        state, rng = game.initial_state(), random.Random(seed)
+        while legal := state.legal_actions():
+            if not all(map(inside, state.moves)):
+                refused += 1
+                with pytest.raises(ValueError, match="leaves the 12 rows and columns that the net sees"):
+                    agent.values(state)
+                break
+            seen = [action for action in legal if inside(action)]
+            beyond += len(legal) - len(seen)
+            share = pytest.approx(1 / max(1, len(seen)))
+            assert agent.values(state) == {action: share if action in seen else 0 for action in legal}
+            state.apply(rng.choice(legal))
+    assert beyond > 10
+    assert refused > 0

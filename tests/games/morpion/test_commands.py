@@ -129,3 +129,42 @@ def test_hint(capsys: pytest.CaptureFixture[str], grid: Path, tmp_path: Path) ->
     assert verify(drawing.read_text()).terminal
     check_refusal(capsys, ["hint", "morpion", str(grid), "--time", "0"], "the time must be above 0")
     check_refusal(capsys, ["hint", "morpion", "(28,28);(1,1) - 0"], "line 2: move 1, (1,1) - 0, is not legal")
+
+
+def test_a_game_is_gone_through_step_by_step(
+    grid: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = iter(["", "", "b", "20", "", "b", "99", "b", "0", "b", "q"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda *_: next(words))
+    with pytest.raises(SystemExit) as stop:
+        main(["replay", "morpion", str(grid)])
+    assert not stop.value.code
+    output = capsys.readouterr()
+    shown = [line for line in (output.out + output.err).splitlines() if line.startswith(("move ", "the cross"))]
+    state = shipped("4D")
+    names = [state.action_name(action) for action in state.moves]
+    places = [0, 1, 2, 1, 20, 21, 20, 35, 34, 0, 0]
+    assert shown == [f"move {n} of 35: {names[n - 1]}" if n else "the cross; 35 moves follow" for n in places]
+
+
+def test_a_game_ends_with_its_last_move(
+    grid: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = iter(["34", "", ""])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda *_: next(words))
+    with pytest.raises(SystemExit):
+        main(["replay", "morpion", str(grid)])
+    assert "move 35 of 35" in "".join(capsys.readouterr())
+    assert next(words, None) is None
+    for pause in ("-0.1", "61"):
+        check_refusal(capsys, ["replay", "morpion", str(grid), f"--pause={pause}"], "the pause must be 0 to 60 seconds")
+    monkeypatch.setattr("rookery.games.morpion.commands.sleep", slept.append)
+    slept.clear()
+    with pytest.raises(SystemExit):
+        main(["replay", "morpion", str(grid), "--pause", "0.5"])
+    assert slept == [0.5] * 36
+
+
+slept: list[float] = []

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from rookery.game import TERMINAL
+from rookery.games.morpion.picture import picture
 from rookery.games.morpion.referee import STEPS, Referee
 from rookery.games.morpion.rules import SYMMETRIES, Morpion, MorpionState, compare, read, verify
 from rookery.registry import load
@@ -135,3 +136,38 @@ def test_an_animation_shows_a_move_after_the_other_and_carries_the_record() -> N
     once = [f"round.begin+{number * 0.5:g}s" for number in range(1, len(state.moves) + 1)]
     assert ends == once + once  # of the lines, then of the dots
     assert read(svg).moves == state.moves
+
+
+def test_the_referee_sees_a_last_move_on_every_side_of_the_grid() -> None:
+    """One move is left, drawn in each of eight images: the game goes on, wherever its dot lies."""
+    state = random_game("5D", 7)
+    for symmetry in range(8):
+        image = state.transformed(symmetry)
+        referee = Referee(5, touching=False)
+        for number, action in enumerate(image.moves, 1):
+            referee.play(*psol_move(image.action_name(action)))
+            assert referee.is_over() == (number == len(image.moves))
+
+
+@pytest.mark.parametrize("variant", ["5D", "4T"])
+def test_the_picture_has_the_cross_in_bold_and_the_last_line_in_red(variant: str) -> None:
+    state = random_game(variant, 5)
+    game, shown = state.game, picture(state)
+    plain = state.text_board()
+    assert shown.plain == plain + "\n"
+    styled = {(span.start, span.end): str(span.style) for span in shown.spans}
+    assert {end - start for start, end in styled} == {1}
+    dots = state.dots()
+    left = min(cell % game.side for cell in dots)
+
+    def place(cell: int) -> int:
+        """Where the character of a cell stands in the text: rows are numbered on the left, columns above."""
+        lines = plain.split("\n")
+        row = next(i for i, line in enumerate(lines) if line.startswith(f"{cell // game.side + game._shift:2}"))
+        first = len(lines[row]) - len(lines[row][4:]) + 2 * (cell % game.side - left + 1)
+        return sum(len(line) + 1 for line in lines[:row]) + first
+
+    expected = {place(cell): "bold" for cell in game.cross}
+    expected |= {place(cell): "bold red" for cell in game.line_cells(state.moves[-1])}
+    assert {start: style for (start, _), style in styled.items()} == expected
+    assert {str(span.style) for span in picture(game.initial_state()).spans} == {"bold"}

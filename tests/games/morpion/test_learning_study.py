@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import statistics
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,3 +62,38 @@ def test_a_fresh_run_is_kept(system: study.System, tmp_path: Path, monkeypatch: 
     assert len(curve.seconds) == len(curve.best) == len(curve.played_mean) == 1  # one iteration at least
     assert 20 < curve.played_mean[-1] <= curve.best[-1] <= 82
     assert study.train_anew(system, 1e-6, 1, tmp_path / "run", CONSOLE) == curve
+
+
+def test_the_rows_of_the_full_size_are_those_of_the_curves_that_ship() -> None:
+    data = json.loads((MODELS / "r2.json").read_text())
+    table, figure = study.full_size("command")
+    assert table.rows[0] == ["22", "the paper", "100 of 100", "about a week", "-", "67", "-"]
+    for row, (board, curve) in zip(table.rows[1:], data["boards"].items(), strict=True):
+        searched = " ".join(str(length) for length in curve["enhanced"] if length is not None)
+        assert row == [
+            board, data["machine"], f"{len(curve['best'])} of 100", f"{curve['seconds'][-1]:.0f} s",
+            f"{statistics.fmean(curve['played_mean'][-5:]):.1f}", str(curve["best"][-1]), searched or "-",
+        ]  # fmt: skip
+        assert curve["best"] == sorted(curve["best"])
+    assert study.full_size_best() == max(curve["best"][-1] for curve in data["boards"].values())
+    for words in ("board 16", "the paper's best", "Mean of self-play"):
+        assert words in figure.svg
+
+
+def test_figures_of_the_net_that_ships_are_told_in_the_table(nrpa: Campaign) -> None:
+    shipped = json.loads((MODELS / "5D.json").read_text())
+    fresh: dict[study.System, study.Curve] = {"zero": study.Curve([10.0, 20.4], [60, 66], [50.0, 55.25])}
+    table = study._table(shipped, fresh, 7, nrpa, "command").rows
+    rows = {row[0]: row[1:] for row in table if "this run" not in row[1]}
+    alone = shipped["figures"]["net_alone"]
+    assert rows["its net alone"][1:] == [f"{alone['count']:,}", f"{alone['mean']:.2f}", str(alone["best"]), "-"]
+    searched = shipped["figures"]["net_and_search"]
+    assert rows["its net with NRPA level 3"][-1] == f"60 s, {searched['cpu_seconds']:.0f} CPU s"
+    [anew] = [row for row in table if row[1] == "this run, seed 7"]
+    assert anew[0] == "improved system, small preset"
+    assert anew[2:] == [str(study._games("zero")), "55.25", "66", "20 s, 2 iterations"]
+    scores = [run.score for run in nrpa.runs]
+    cpu = sum(run.cpu_seconds for run in nrpa.runs)
+    assert study._nrpa(nrpa) == [
+        "NRPA level 1 alone", "this run", "5", f"{statistics.fmean(scores):.2f}", str(max(scores)), f"{cpu:.0f} CPU s",
+    ]  # fmt: skip

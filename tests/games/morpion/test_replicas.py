@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,9 @@ def same(one: ReplicaSearch, two: ReplicaSearch) -> None:
 @pytest.mark.parametrize("variant", ["5T", "5D"])
 def test_what_is_found_is_legal_and_over(device: Device, variant: str, tmp_path: Path) -> None:
     search = ReplicaSearch(replace(SMALL, variant=variant), tmp_path / "a.json", device=device)
+    begin = time.monotonic()
     search.go(1000, rounds=15)
+    assert 0 < search.seconds <= time.monotonic() - begin
     assert search.rounds == 15
     assert search.playouts == 15 * 18 * 40
     judged = verify((tmp_path / "a.psol").read_text())

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rookery import Control
 from rookery.game import TERMINAL
 from rookery.games.morpion.rules import Morpion, MorpionState, verify
-from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, longest_from, repair, shipped
+from rookery.games.morpion.search import (
+    METHODS,
+    Campaign,
+    CampaignSettings,
+    Method,
+    Settings,
+    do_run,
+    longest_from,
+    repair,
+    search_once,
+    shipped,
+)
+from rookery.training import train
 from tests.commands import answer
 
 
@@ -279,3 +294,82 @@ def test_alpha_is_part_of_the_search() -> None:
     assert found[0].state.moves != found[1].state.moves
     with pytest.raises(ValueError, match="alpha must be"):
         CampaignSettings(alpha=0)
+
+
+def test_settings_of_a_campaign_are_checked() -> None:
+    for settings, sentence in (
+        ({"method": "magic"}, "unknown method 'magic'"), ({"level": 0}, "the level must be 1 to 5, and is 0"),
+        ({"level": 6}, "the level must be 1 to 5, and is 6"), ({"seed": -1}, "the seed must be 0 to 2"),
+        ({"seed": 2**62}, "the seed must be 0 to 2"), ({"alpha": 0}, "alpha must be more than 0 and at most 10"),
+        ({"alpha": 10.5}, "alpha must be more than 0 and at most 10, and is 10.5"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=sentence):
+            CampaignSettings(**settings)
+    assert CampaignSettings(level=5, seed=2**62 - 1, alpha=10).level == 5
+
+
+def test_the_verdict_on_a_game_names_the_record() -> None:
+    search = Campaign(CampaignSettings("4D", "nrpa", 1))
+    assert search.verdict is None
+    with pytest.raises(ValueError, match="no game has been found yet"):
+        _ = search.best
+    best = shipped("4D")
+    shorter = random_end("4D", 3)
+    search._offer(3, list(shorter.moves))
+    assert search.verdict is None
+    search.seconds = 2.5
+    search._offer(4, list(best.moves))
+    assert search.verdict == "35 moves equals the record of 35 for 4D; the referee agrees"
+    assert search.history == [(0.0, len(shorter.moves)), (2.5, 35)]
+    assert (search.best.score, search.best.seed, search.best.seconds) == (35, 4, 2.5)
+    assert search.state.moves == best.moves
+    search._offer(5, list(best.moves))
+    assert search.best.seed == 4, "one that is as long does not take its place"
+    with pytest.raises(AssertionError, match="the referee rejects"):
+        Campaign(CampaignSettings("4D", "nrpa", 1))._offer(1, list(best.moves)[:5])
+
+
+def random_end(variant: str, seed: int) -> MorpionState:
+    rng, state = random.Random(seed), morpion(variant).initial_state()
+    while legal := state.legal_actions():
+        state.apply(rng.choice(legal))
+    return state
+
+
+def test_runs_take_their_methods_and_levels() -> None:
+    state = morpion("4D").initial_state()
+    games: dict[Method, int | None] = {"repair": 100, "exchange": 100, "nrpa": 100, "beam-nrpa": None, "nmcs": None}
+    for method, playouts in games.items():
+        better: list[float] = []
+
+        def note(n: int, score: float, actions: list[int], better: list[float] = better) -> None:
+            better.append(score)
+
+        run = search_once(state, CampaignSettings("4D", method, 1), 3, Control(), note)
+        assert run is not None
+        assert better == sorted(better)
+        assert better[-1] == run.score == len(run.actions)
+        assert playouts in (None, run.playouts)
+    found = do_run({"variant": "4D", "method": "nrpa", "level": 5, "seed": 0, "alpha": 1.0}, 2, 0.05)
+    assert (found["cut"], found["seed"], found["cpu_seconds"]) == (True, 2, 0.0)
+    assert found["score"] == len(found["actions"])
+    whole = do_run({"variant": "4D", "method": "nrpa", "level": 1, "seed": 0, "alpha": 1.0}, 2, None)
+    assert (whole["cut"], whole["playouts"]) == (False, 100)
+    assert whole["score"] == len(whole["actions"]) > 20
+
+
+def test_a_search_as_a_method_ends_with_its_runs_or_its_minutes(tmp_path: Path) -> None:
+    game = morpion("4D")
+    nrpa = Settings(method="nrpa", level=1)
+    one = train(game, "search", out=tmp_path / "one", settings=nrpa)
+    assert one.metrics[-1]["runs"] == 1
+    assert one.metrics[-1]["progress"] == 1.0
+    three = train(game, "search", out=tmp_path / "three", settings=replace(nrpa, runs=3, threads=1))
+    assert [row["runs"] for row in three.metrics] == [1, 2, 3]
+    assert [row["progress"] for row in three.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert three.metrics[-1]["playouts"] == 300
+    assert three.metrics[-1]["score"] >= three.metrics[-1]["mean"]
+    timed = train(game, "search", out=tmp_path / "timed", settings=replace(nrpa, minutes=0.02))
+    assert timed.metrics[-1]["seconds"] >= 1.2
+    assert timed.metrics[-1]["progress"] == 1.0
+    assert timed.metrics[-1]["runs"] > 3

@@ -7,9 +7,10 @@ import pytest
 from rich.console import Console
 
 from rookery.games.morpion import study
-from rookery.games.morpion.rules import verify
-from rookery.games.morpion.search import METHODS
+from rookery.games.morpion.rules import Morpion, verify
+from rookery.games.morpion.search import METHODS, Campaign, CampaignSettings, DoneRun, shipped
 from rookery.registry import load
+from rookery.statistics import wilson_interval
 from rookery.studies import SIZES
 
 
@@ -68,3 +69,55 @@ def test_the_study(tiny: study.Plan, tmp_path: Path) -> None:
     again = study.run(SIZES["quick"], 5, tmp_path, console)
     assert again.tables == result.tables
     assert again.seconds < result.seconds
+
+
+def campaign(variant: str, level: int, scores: list[int], seconds: float = 0.5) -> Campaign:
+    """A campaign whose runs are given; its best game is the one that ships."""
+    made = Campaign(CampaignSettings(variant, "nrpa", level))
+    made.runs = [DoneRun(seed, score, 100**level, seconds) for seed, score in enumerate(scores)]
+    made.seconds, made.playouts = 9.0, 100**level * len(scores)
+    made._offer(1, list(shipped(variant).moves))
+    return made
+
+
+def test_claims_and_levels_by_hand() -> None:
+    levels = [campaign("5D", 1, [50, 60, 67, 70], 0.01), campaign("5D", 2, [66, 67, 68, 80], 0.25)]
+    assert study._as_good(levels[1]) == (0.75, 0.25)
+    claim = study._claim(levels, 80)
+    assert claim.why == "75% of runs of NRPA, a search that learns nothing lasting, do as well in 0.25 s."
+    assert claim.ours.endswith("; 80 by search in this run")
+    assert claim.exact == "record 82, at most 84"
+    table = study._levels(levels, 3, "command")
+    lengths = Morpion().random_games(20_000, 3).lengths
+    assert table.rows[0][2].startswith(f"{lengths.mean():.2f} (")
+    assert table.rows[0][3] == str(lengths.max())
+    one, two = table.rows[1:]
+    low, high = wilson_interval(2, 4)
+    assert one[:2] == ["NRPA level 1", "4"]
+    assert one[2].startswith("61.75 (")
+    assert one[3:6] == ["70", f"50% ({low:.0%} to {high:.0%})", "0.010 s"]
+    assert one[6:] == ["10,000", "-"]  # 100 playouts in 0.01 s
+    assert two[6:] == ["40,000", "68.4 in 0.08 s"]
+    same = study._levels([campaign("5D", 3, [70, 70])], 3, "command").rows[1]
+    assert same[2] == "70.00"
+    words = study._conclusion(levels, {"5T": [campaign("5T", 1, [100])]}, 80)
+    assert "NRPA of level 2 does as well in 75% of its runs, at 0.25 CPU seconds each." in words
+    ours = len(shipped("5T").moves)
+    assert f"have 80 moves on 5D, where the record is 82, and {ours} on 5T, where it is 178" in words
+
+
+def test_tables_of_campaigns() -> None:
+    timed = {"5D": [campaign("5D", 3, [70, 75])], "5T": [campaign("5T", 3, [])]}
+    small = {"4D": campaign("4D", 3, [35]), "4T": campaign("4T", 3, [60])}
+    rows = {row[0]: row[1:] for row in study._longest_games([campaign("5D", 1, [60])], small, timed, "command").rows}
+    assert rows["5D"] == ["67", "82", "82", "82", "68", "82", "84"]
+    assert rows["4D"] == ["-", "35", "35", "35", "-", "35", "35"]
+    assert rows["5T"][4:] == ["170", "178", "485"]
+    methods = study._methods(timed, 65.0, "command").rows
+    assert methods[0] == ["5D", "nrpa, level 3", "82", "9 s", "2", "72.5", "2,000,000"]
+    assert methods[1][4:6] == ["0", "-"]
+    figure = study._progress_curves(timed)
+    assert "seconds, all cores" in figure.svg
+    captions = [drawn.caption for drawn in study._grids(timed, [campaign("5D", 1, [60])])]
+    assert captions[0].startswith("The longest 5D game of this run: 82 moves, found by rookery")
+    assert captions[-1] == f"Our longest 5T game: {len(shipped('5T').moves)} moves."

@@ -165,3 +165,20 @@ def test_positions_from_standard_input_are_answered_in_words(
     assert first.startswith(".RN./B.P./..../....: ")
     assert "leaves" in first
     assert second.startswith("K.../..../..../...P: cannot be solved")
+
+
+def test_a_hint_tells_least_if_nothing_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    puzzle = "R.../.B../..N./P..."
+    told = [answer(capsys, "hint", "solitaire-chess", puzzle, "--stage", str(stage)) for stage in (1, 2, 3)]
+    assert answer(capsys, "hint", "solitaire-chess", puzzle) == told[0]
+    assert told[0] != told[1] != told[2]
+
+
+def test_numbers_of_new_puzzles_are_bounded(capsys: pytest.CaptureFixture[str]) -> None:
+    generate = ["generate", "solitaire-chess", "--level", "solo"]
+    assert answer(capsys, *generate, "--count", "0")["puzzles"] == []
+    for count in ("-1", "100001"):
+        check_refusal(capsys, [*generate, f"--count={count}"], "the number of puzzles must be 0 to 100000")
+    [puzzle] = answer(capsys, *generate, "--count", "1")["puzzles"]
+    assert puzzle["pieces"] == 14 == sum(letter.isalpha() for letter in puzzle["rows"])
+    check_refusal(capsys, ["generate", "solitaire-chess", "--pieces", "5"], "--pieces is for --level solo")

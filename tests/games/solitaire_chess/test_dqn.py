@@ -314,3 +314,208 @@ def test_the_oracle_knows_what_can_be_solved() -> None:
     assert {state.action_name(a): v for a, v in values.items()} == {
         "Ra4xa1": 1.0, "Bb3xa4": 0.0, "Bb3xc2": 0.0, "Nc2xa1": 0.0,
     }  # fmt: skip
+
+
+POOL = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+
+
+def puzzles_of(pieces: int, count: int = 24) -> np.ndarray:
+    return _native.solitaire_chess.make_puzzles(GAME.rules, count, pieces, POOL, None, 8, 7, 1)
+
+
+def scores_of(net: Any, board: np.ndarray) -> list[float]:
+    """The log-odds of each capture of one board."""
+    with torch.no_grad():
+        return [float(score) for score in net(dqn.Graphs(GAME, board[None]))]
+
+
+def after_of(board: np.ndarray) -> list[np.ndarray]:
+    """The boards behind each capture of one board."""
+    return list(_native.solitaire_chess.captures(GAME.rules, board[None])[3])
+
+
+def cross_entropy(score: float, target: float) -> float:
+    chance = 1 / (1 + np.exp(-score))
+    return float(-(target * np.log(chance) + (1 - target) * np.log(1 - chance)))
+
+
+@pytest.mark.parametrize("guessed", [0.0, 1.0])
+def test_targets_of_captures_are_what_was_found_out_or_the_best_after_them(guessed: float) -> None:
+    settings = dataclasses.replace(SMALL, guessed=guessed, reward_win=0.7, reward_capture=0.02, reward_dead_end=0.005)
+    torch.manual_seed(3)
+    learner = dqn.Learner(settings)
+    with torch.no_grad():
+        for parameter in learner.target_net.parameters():
+            parameter.add_(0.2 * torch.randn(parameter.shape))
+    boards = puzzles_of(4)
+    rng = np.random.default_rng(2)
+    tried = rng.integers(0, 2**8, len(boards)).astype(np.uint64)
+    good = tried & rng.integers(0, 2**8, len(boards)).astype(np.uint64)
+    losses = []
+    for board, known, right in zip(boards, tried, good, strict=True):
+        for place, (score, after) in enumerate(zip(scores_of(learner.net, board), after_of(board), strict=True)):
+            if int(known) >> place & 1:
+                target = 0.7 + 0.02 * 3 if int(right) >> place & 1 else 0.02 + 0.005
+            elif guessed == 0:
+                continue
+            else:
+                best = [1 / (1 + np.exp(-value)) for value in scores_of(learner.target_net, after)]
+                target = 0.02 + max(best, default=0.005)
+            losses.append(cross_entropy(score, target))
+    before = [parameter.clone() for parameter in learner.target_net.parameters()]
+    loss = dqn.learn(GAME, learner, boards, good, tried, settings, np.random.default_rng(1))
+    assert loss == pytest.approx(np.mean(losses), rel=1e-4)
+    for old, target, mine in zip(before, learner.target_net.parameters(), learner.net.parameters(), strict=True):
+        torch.testing.assert_close(target.detach(), old + settings.target_rate * (mine.detach() - old))
+
+
+def test_nothing_is_learned_where_no_capture_is_chosen() -> None:
+    settings = dataclasses.replace(SMALL, guessed=0.0)
+    boards, none = puzzles_of(3, 4), np.zeros(4, np.uint64)
+    assert dqn.learn(GAME, dqn.Learner(settings), boards, none, none, settings, np.random.default_rng(1)) == 0.0
+
+
+def test_the_loss_of_lessons_counts_beliefs_and_wrong_choices() -> None:
+    torch.manual_seed(5)
+    net = dqn.Net(SMALL)
+    boards = puzzles_of(5)
+    most = [len(after_of(board)) for board in boards]
+    good = np.random.default_rng(4).integers(0, 2 ** np.minimum(most, 2)).astype(np.uint32)
+    beliefs, wrong, hits = [], [], []
+    for board, marks in zip(boards, good, strict=True):
+        scores = scores_of(net, board)
+        right = [bool(int(marks) >> place & 1) for place in range(len(scores))]
+        beliefs += [cross_entropy(score, float(mark)) for score, mark in zip(scores, right, strict=True)]
+        if any(right):
+            weights = np.exp(scores)
+            wrong.append(-np.log(sum(w for w, mark in zip(weights, right, strict=True) if mark) / weights.sum()))
+            hits.append(right[int(np.argmax(scores))])
+    loss, share = taught.loss_and_hits(net, GAME, boards, good)
+    assert float(loss.detach()) == pytest.approx(np.mean(beliefs) + np.mean(wrong), rel=1e-4)
+    assert share == pytest.approx(np.mean(hits))
+
+
+def test_lessons_have_the_shares_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int, int]] = []
+    make = _native.solitaire_chess.make_puzzles
+
+    def record(rules: Any, count: int, pieces: int, kinds: Any, king: Any, most: int, seed: int, threads: int) -> Any:
+        made.append((count, pieces, seed))
+        return make(rules, count, pieces, kinds, king, most, seed, threads)
+
+    monkeypatch.setattr(taught._native.solitaire_chess, "make_puzzles", record)
+    settings = dataclasses.replace(taught.Settings(), puzzles=80, shares=(0.5, 0.25), pools=("KQRRBBNNPP", "RRBBNNPP"))
+    lessons = taught.make_lessons(GAME, settings, 3)
+    assert [(count, pieces) for count, pieces, _ in made] == [(20, 3), (20, 3), (10, 4), (10, 4)]
+    assert len({seed for *_, seed in made}) == 4
+    places = lessons.by_pieces()
+    for pieces, chosen in places.items():
+        assert set(np.count_nonzero(lessons.boards[chosen], axis=1).tolist()) == {pieces}
+    assert sum(map(len, places.values())) == len(lessons.boards)
+
+
+def test_the_papers_targets_and_play() -> None:
+    settings = paper_dqn.Settings(width=8, heads=2, layers=2, discount=0.9, reward_win=0.8)
+    torch.manual_seed(1)
+    net = dqn.Net(SMALL)
+    last, more = puzzles_of(3), puzzles_of(4)
+    won = np.array([after_of(after)[0] for board in last for after in after_of(board)[:1] if after_of(after)])
+    assert paper_dqn.targets_of(GAME, net, won, settings).tolist() == pytest.approx([0.8] * len(won))
+    behind = np.array([after_of(board)[0] for board in more])
+    expected = [0.9 * max((1 / (1 + np.exp(-s)) for s in scores_of(net, board)), default=0.0) for board in behind]
+    assert paper_dqn.targets_of(GAME, net, behind, settings).tolist() == pytest.approx(expected, rel=1e-5)
+    steps, share = paper_dqn.play(GAME, net, more, 0.0, np.random.default_rng(1))
+    solved = 0
+    for board in more:
+        at = board
+        while (following := after_of(at)) and np.count_nonzero(at) > 1:
+            at = following[int(np.argmax(scores_of(net, at)))]
+        solved += np.count_nonzero(at) == 1
+    assert share == solved / len(more)
+    assert steps[0][0].tolist() == more.tolist()
+    for boards, places in steps:
+        for board, place in zip(boards, places, strict=True):
+            assert place == int(np.argmax(scores_of(net, board)))
+    at_random = {
+        int(p) for _, places in paper_dqn.play(GAME, net, more, 1.0, np.random.default_rng(2))[0] for p in places
+    }
+    assert len(at_random) > 1
+
+
+def test_puzzles_that_were_not_solved_come_again() -> None:
+    settings = dataclasses.replace(SMALL, games=8, retried=0.5)
+    puzzles = dqn.Puzzles(GAME, settings)
+    rng = np.random.default_rng(0)
+    first = puzzles.draw(4, rng)
+    assert len(first) == 8
+    puzzles.put_back(first[:6])
+    second = puzzles.draw(4, rng)
+    again = [board.tolist() for board in second if board.tolist() in first[:6].tolist()]
+    assert len(again) >= 4, "half of the games, drawn without replacement"
+    assert len({tuple(board) for board in again}) == len(again)
+    assert len(puzzles.unsolved[4]) == 2
+    puzzles.put_back(np.empty((0, 16), np.uint8))
+    many = np.repeat(first, 300, axis=0)
+    puzzles.put_back(many)
+    assert len(puzzles.unsolved[4]) == 2000
+    copy = dqn.Puzzles(GAME, settings)
+    copy.restore(puzzles.arrays())
+    assert copy.unsolved[4].tolist() == puzzles.unsolved[4].tolist()
+
+
+def test_sizes_are_drawn_in_proportion_to_themselves() -> None:
+    memory = dqn.Memory(10, 16)
+    for pieces in (3, 6):
+        boards = np.zeros((4, 16), np.uint8)
+        boards[:, :pieces] = 1
+        memory.add(boards, np.zeros(4, np.uint64), np.zeros(4, np.uint64))
+    rng = np.random.default_rng(1)
+    large = sum(int(np.count_nonzero(memory.sample(1, rng)[0])) == 6 for _ in range(900))
+    assert abs(large / 900 - 6 / 9) < 4 * (2 / 9 / 900) ** 0.5
+
+
+def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+
+    def learn(game: Any, learner: Any, *others: Any) -> float:
+        rates.append(learner.optimizer.param_groups[0]["lr"])
+        return 0.0
+
+    monkeypatch.setattr(dqn, "learn", learn)
+    trained(GAME, "dqn", dataclasses.replace(SMALL, steps=200, nets=1, games=2, learning_rate=0.01), tmp_path / "dqn")
+    assert len(rates) == 200
+    assert [rates[step] for step in (0, 49, 99, 150, 199)] == pytest.approx(
+        [0.01 * 0.01, 0.005 * (1 - 49 / 200), 0.01 * (1 - 99 / 200), 0.01 * 0.25, 0.01 / 200]
+    )
+    rates.clear()
+
+    class Recording(torch.optim.AdamW):  # type: ignore[misc, name-defined]
+        def step(self, *given: Any) -> None:
+            rates.append(self.param_groups[0]["lr"])
+
+    monkeypatch.setattr(taught.torch.optim, "AdamW", Recording)
+    lesson = taught.loss_and_hits
+
+    def loss_and_hits(net: Any, game: Any, boards: Any, good: Any) -> Any:
+        return lesson(net, game, boards[:1], good[:1])
+
+    monkeypatch.setattr(taught, "loss_and_hits", loss_and_hits)
+    settings = dataclasses.replace(
+        TAUGHT, steps=300, puzzles=40, shares=(1.0,), max_solutions=4, learning_rate=0.01, report=300
+    )
+    trained(GAME, "taught", settings, tmp_path / "taught")
+    assert [rates[step] for step in (0, 99, 199, 250, 299)] == pytest.approx(
+        [0.01 / 200, 0.005 * (1 - 99 / 300), 0.01 * (1 - 199 / 300), 0.01 / 6, 0.01 / 300]
+    )
+
+
+def test_settings_of_the_papers_method_are_bounded() -> None:
+    for name in ("epsilon", "discount", "reward_win"):
+        assert getattr(paper_dqn.Settings(**{name: 1.0}), name) == 1
+        for value in (-0.1, 1.5):
+            with pytest.raises(ValueError, match="must be from 0 to 1, and so must the reward"):
+                paper_dqn.Settings(**{name: value})
+    with pytest.raises(ValueError, match="which must not be 0"):
+        paper_dqn.Settings(reward_win=0.0)
+    with pytest.raises(ValueError, match="max_pieces must be at least 3"):
+        paper_dqn.Settings(max_pieces=2)

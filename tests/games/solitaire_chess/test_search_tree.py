@@ -25,6 +25,8 @@ class Board:
     frame: str
     pieces: dict[tuple[int, int], str]
     words: list[str]
+    middles: list[tuple[float, float]]
+    """Of the words."""
 
 
 def read(svg: str) -> tuple[list[Board], dict[int, dict[str, str]], tuple[float, float]]:
@@ -47,7 +49,9 @@ def read(svg: str) -> tuple[list[Board], dict[int, dict[str, str]], tuple[float,
                 x, y = map(float, part.attrib["data-upright"].split())
                 pieces[int((y - top) / size * 4), int((x - left) / size * 4)] = part.attrib["data-piece"]
         words = [part.text or "" for part in element if part.tag.endswith("text")]
-        boards.append(Board(left, top, size, frame["stroke"], pieces, words))
+        texts = [part.attrib for part in element if part.tag.endswith("text")]
+        middles = [(float(text["x"]), float(text["y"]) - 0.35 * float(text["font-size"])) for text in texts]
+        boards.append(Board(left, top, size, frame["stroke"], pieces, words, middles))
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     return boards, lines, (width, height)
 
@@ -61,10 +65,12 @@ def test_every_position_is_drawn_under_the_one_before() -> None:
         states.append(states[parent].clone())
         states[-1].apply(action)
         assert boards[number].words == [f"{number}. {states[parent].action_name(action)}"]
+        (across, down) = boards[number].middles[0]
+        assert across == pytest.approx(boards[number].left + boards[number].size / 2)
         above, line = boards[parent], {name: float(lines[number][name]) for name in ("x1", "y1", "x2", "y2")}
         assert (line["x1"], line["y1"]) == pytest.approx((above.left + above.size / 2, above.top + above.size))
         assert line["x2"] == pytest.approx(boards[number].left + boards[number].size / 2)
-        assert above.top + above.size < line["y2"] < boards[number].top
+        assert above.top + above.size < line["y2"] < down < boards[number].top
     for board, state in zip(boards, states, strict=True):
         expected = oracle.parse(str(state))
         assert sorted(board.pieces.values()) == sorted(str(state).replace(".", "").replace("/", ""))

@@ -313,3 +313,84 @@ def test_5x5_within_the_bar(pieces: str) -> None:
     assert solution.error_bound < 0.01
     assert solution.values.nbytes == 1 << 27
     assert solution.seconds < 120
+
+
+def test_games_are_played_until_enough_have_ended() -> None:
+    policy = exact.solve(TenTen(3, 3, "seven")).policy
+    enough = policy.play_until(30, 10**9, seed=5)
+    assert enough.deaths >= 30
+    assert len(enough.rounds) == len(enough.scores) == 8 + 16 + 32
+    first = policy.play(8, 5, 10**9 // 16)
+    assert enough.rounds[:8].tolist() == first.rounds.tolist()
+    assert enough.rounds[8:24].tolist() == policy.play(16, 6, 10**9 // 16).rounds.tolist()
+    assert enough.max_rounds == 10**9 // 16
+    short = policy.play_until(10**9, 320, seed=5)
+    assert short.max_rounds == 20
+    assert short.rounds.sum() >= 320
+    assert short.rounds[:-16].sum() < 320 or len(short.rounds) == 8
+    assert policy.play_until(1, 3).max_rounds == 1
+
+
+def test_placements_are_worth_the_rounds_after_them() -> None:
+    """The best of all placements, over all pieces by their chances, is what the board is worth: survival counts the
+    draw that ends the game as well."""
+    game = TenTen(3, 3, "seven")
+    solution = exact.solve(game)
+    for board in (".../.../...", "##./.../..#", "#.#/.#./..."):
+        total = 0.0
+        for name, weight in zip(game.piece_names, game.weights, strict=True):
+            try:
+                state = game.parse_state(f"{board} {name}")
+            except ValueError:
+                continue
+            found = solution.placement_values(state)
+            assert set(found) == set(state.legal_actions())
+            total += weight / sum(game.weights) * max(found.values(), default=0.0)
+            for action, value in found.items():
+                after = state.clone()
+                after.apply(action)
+                ahead = 0.0
+                for outcome, chance in after.chance_outcomes():
+                    drawn = after.clone()
+                    drawn.apply(outcome)
+                    if drawn.player() >= 0:
+                        ahead += chance * max(solution.placement_values(drawn).values())
+                assert value == pytest.approx(1 + ahead, rel=1e-6)
+        assert total > 0
+    assert solution.mean_rounds == pytest.approx(
+        sum(
+            weight * max(solution.placement_values(game.parse_state(f".../.../... {name}")).values())
+            for name, weight in zip(game.piece_names, game.weights, strict=True)
+        )
+        / sum(game.weights),
+        rel=1e-6,
+    )
+
+
+@pytest.mark.parametrize("precision", [1e-2, 1e-4])
+def test_error_bounds_are_as_wide_as_the_precision_asked_for(precision: float) -> None:
+    game = TenTen(3, 3, "seven")
+    seen: list[tuple[float, float]] = []
+    loose = exact.solve(game, precision=precision, progress=lambda n, low, high: seen.append((low, high)))
+    low, high = seen[-1]
+    assert loose.error_bound == pytest.approx((high - low) / 2)
+    assert loose.value_empty == pytest.approx((low + high) / 2 - 1)
+    assert loose.mean_rounds_interval == pytest.approx((low - 1, high - 1))
+    assert abs(loose.value_empty - exact.solve(game).value_empty) <= loose.error_bound
+    for objective, discount in (("r1", 0.8), ("r3", 0.5)):
+        tight = exact.solve(game, objective, discount, precision=1e-12, evaluate=False).value_empty
+        found = exact.solve(game, objective, discount, precision=precision, evaluate=False)
+        assert abs(found.value_empty - tight) <= found.error_bound
+        # The value of arriving at the empty board has the reward of that in it, and is known to the precision.
+        arriving = tight * discount + exact.OBJECTIVES[objective].moves * exact.expected_moves(game)
+        assert 0 < found.error_bound <= 1.01 * precision * arriving / discount
+        few = exact.solve(game, objective, discount, precision=100 * precision, evaluate=False)
+        assert few.sweeps < found.sweeps
+
+
+def test_rewards_are_discounted_by_nine_tenths_unless_told_otherwise() -> None:
+    game = TenTen(2, 3, "seven")
+    for objective, discount in (("r1", 0.9), ("r2", 0.9), ("survival", 1.0)):
+        plain = exact.solve(game, objective, evaluate=False)
+        assert plain.discount == discount
+        assert plain.value_empty == exact.solve(game, objective, discount, evaluate=False).value_empty

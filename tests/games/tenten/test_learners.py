@@ -15,6 +15,7 @@ import pytest
 from rookery import _native
 from rookery.games.tenten import linear, lspi, ntuple
 from rookery.games.tenten.rules import TenTen
+from rookery.registry import load
 from tests.games.tenten import oracle
 from tests.games.tenten import oracle_features as slow
 from tests.training import trained, training
@@ -438,3 +439,47 @@ def test_native_games_are_those_of_the_rules() -> None:
     assert played.lengths.mean() == pytest.approx(9, abs=1)
     hands = ntuple.NTuple(TenTen(2, 2, {"2x2": 9, "1x3": 1}, hand=3), ntuple.Settings()).play(2000, seed=9)
     assert hands.lengths.mean() == pytest.approx(0.729 / 0.271, abs=0.3)
+
+
+@pytest.mark.parametrize("variant", ["4x4-seven", "10x10"])
+def test_every_board_is_worth_the_first_value_before_learning(variant: str) -> None:
+    game = load("tenten", variant)
+    network = ntuple.NTuple(game, ntuple.Settings(first_value=5.5))
+    boards = np.array([[0, 0], [0b1011, 0], [0xF0F, 0]], np.uint64)
+    assert network.values(boards) == pytest.approx([5.5] * 3, rel=1e-5)
+    with pytest.raises(ValueError, match=f"has {len(network.weights)} weights on this board, not 3"):
+        ntuple.NTuple(game, ntuple.Settings(), np.zeros(3, np.float32))
+
+
+def test_windows_and_settings_follow_the_size_of_the_board() -> None:
+    assert ntuple.default_tuples(4, 5) == ((4, 5),)
+    assert ntuple.default_tuples(5, 5) == ((4, 5),)
+    assert ntuple.default_tuples(3, 7) == ((2, 7),)
+    assert ntuple.default_tuples(5, 6) == ((3, 3), (1, 6), (5, 1))
+    small, large = (ntuple.default_settings(TenTen(5, n, "full")) for n in (5, 6))
+    assert (small.every_piece, large.every_piece) == (True, False)
+    assert large == ntuple.Settings()
+
+
+def test_a_generation_keeps_the_best_and_widens_by_noise(tmp_path: Path) -> None:
+    """Cross-entropy by hand: the elite's mean and spread, as directions, with noise that falls to nothing."""
+    game = TenTen(4, 4, "seven")
+    settings = linear.Settings(generations=2, population=8, elite=3, rounds=50, noise=0.4, threads=1)
+    rows = trained(game, "linear", settings, tmp_path)
+    scale = linear._typical_size(game)
+    features = _native.tenten.HandFeatures(game.rules)
+    mean, spread = np.zeros(len(linear.FEATURES)), np.ones(len(linear.FEATURES))
+    for generation, noise in enumerate((0.4, 0.2)):
+        rng = np.random.default_rng([0, generation])
+        drawn = mean + spread * rng.standard_normal((8, len(linear.FEATURES)))
+        rates = features.death_rates((drawn / scale).astype(np.float32), 50, int(rng.integers(1 << 62)), 1)
+        elite = sorted(range(8), key=lambda i: (rates[i], i))[:3]
+        chosen = np.array([drawn[i] for i in elite])
+        middle = sum(chosen) / 3
+        length = math.sqrt(sum(middle**2))
+        mean, spread = middle / length, (np.sqrt(((chosen - middle) ** 2).sum(axis=0) / 3) + noise) / length
+        assert rows[generation]["spread"] == pytest.approx(spread.mean())
+        assert rows[generation]["elite_mean_rounds"] == pytest.approx(1 / max(float(np.mean(rates[elite])), 1e-9))
+        assert rows[generation]["progress"] == (generation + 1) / 2
+    model = linear.load(tmp_path / "model.npz", game)
+    assert model.weights == pytest.approx((mean / scale).astype(np.float32), rel=1e-4)

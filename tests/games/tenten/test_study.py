@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,27 @@ import pytest
 from rich.console import Console
 
 from rookery import _native
+from rookery.games.tenten import MODELS
 from rookery.games.tenten.boards import Boards
-from rookery.games.tenten.exact import endless, solve
+from rookery.games.tenten.exact import Played, TablePolicy, endless, solve
 from rookery.games.tenten.rules import TenTen
-from rookery.games.tenten.study import GREEDY, LEARNED, LSPI, VALUE_ITERATION, WEIGHTS, Study, _extremes
+from rookery.games.tenten.study import (
+    DISCOUNTS,
+    GAMES,
+    GREEDY,
+    LEARNED,
+    LSPI,
+    VALUE_ITERATION,
+    WEIGHTS,
+    Point,
+    Study,
+    _extremes,
+    _finished,
+    _rounds,
+)
 from rookery.games.tenten.survival import Survival
 from rookery.registry import load as load_game
+from rookery.report.study import Table
 from rookery.studies import SIZES
 from tests.games.tenten.oracle_values import Mdp
 
@@ -173,3 +189,162 @@ def test_the_mis_added_value_of_figure_7() -> None:
     terms = {"V1": (472.39, 472.39, 475.18), "V2": (472.39, 469.97, 459.72), "V3": (472.39, 469.97, 458.04)}
     sums = {name: 0.8 * sum(values) / 3 for name, values in terms.items()}
     assert sums == pytest.approx({"V1": 378.656, "V2": 373.888, "V3": 373.440})
+
+
+TABLE_4 = """
+45.232 -0.37348 39.333 1.7828 2.1548 4.6361 -3.6278 -3.1456 -1.88584 0.43437 0.46786 -0.161435 1.3728 -0.37325 -6.5215
+0.12630 -0.45505 -0.16362 0.18772 1285.25 -1669.6
+"""
+
+
+def test_the_papers_tables_are_as_printed(tmp_path: Path) -> None:
+    """Figure 5, the iterations to converge, Table 2 and Table 4."""
+    assert [(side, pieces, iterations) for _, side, pieces, iterations in GAMES] == [
+        (3, "three", 20), (3, "seven", 18), (4, "three", 16), (4, "seven", 16),
+    ]  # fmt: skip
+    assert [rounds for _, rounds, _ in GREEDY] == [(4221.3, 1471, 10315), (321.5, 136, 642), (648.42, 434, 5714)]
+    assert [s for *_, s in GREEDY] == [(32052.2, 12587, 87422), (2919.9, 1200, 5795), (5269.4, 3396, 46214)]
+    assert VALUE_ITERATION == {"r1": 1450.7, "r2": 115.5, "r3": 307.2}
+    assert LSPI == {"r1": 307.2, "r2": 276.05, "r3": 302.2}
+    assert tuple(map(float, TABLE_4.split())) == WEIGHTS
+    table = study(tmp_path).lspi_weights()
+    assert [row[0] for row in table.rows] == [str(number) for number in range(1, 22)]
+    assert [float(row[2].replace(",", "")) for row in table.rows] == pytest.approx(WEIGHTS, rel=1e-5)
+    for column, variant in ((3, "10x10"), (4, "10x10-no-3x3")):
+        shipped = json.loads((MODELS / f"lspi-{variant}.json").read_text(encoding="utf-8"))["weights"]
+        shown = {row[1]: float(row[column].replace(",", "")) for row in table.rows}
+        assert shown == {name: pytest.approx(weight, abs=0.01, rel=1e-3) for name, weight in shipped.items()}
+
+
+def lengths_of(lengths: list[int], limit: int) -> Survival:
+    numbers = np.array(lengths)
+    return Survival(numbers, numbers < limit, 8 * numbers, np.full(len(lengths), -1, np.int32))
+
+
+def curves() -> dict[tuple[int, str, float], Point]:
+    """Rounds are 1000 times the side and 10 times the discount; a round scores the number of the reward."""
+    return {
+        (side, reward, discount): Point(None, 1000 * side + 10 * discount, (1000 * side + 10 * discount) * number)  # type: ignore[arg-type]
+        for side in (3, 4) for number, reward in enumerate(("r1", "r2", "r3"), 1) for discount in DISCOUNTS
+    }  # fmt: skip
+
+
+def test_tables_of_curves(tmp_path: Path) -> None:
+    table = study(tmp_path).curve_table(curves(), 4)
+    assert table.title == "Figures 11 and 12: 4x4, seven pieces, by discount"
+    assert study(tmp_path).curve_table(curves(), 3).title.startswith("Figures 9 and 10: 3x3")
+    assert table.columns == ["policy", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1"]
+    assert table.rows[3] == ["r2: rounds", *(f"{4000 + 10 * d:,.1f}" for d in DISCOUNTS)]
+    assert table.rows[4] == ["r2: score", *(f"{2 * (4000 + 10 * d):,.0f}" for d in DISCOUNTS)]
+    assert table.rows[5] == ["r2: score per round", *["2.00"] * 10]
+
+
+def test_games_of_fixed_length_name_the_survivors(tmp_path: Path) -> None:
+    scores = np.array([80, 100, 120, 100])
+    whole = Played(np.full(4, 10_000), scores, 10_000)
+    some = Played(np.array([10_000, 10, 10_000, 20]), scores, 10_000)
+    half = 1.96 * statistics.stdev([80, 100, 120, 100]) / 2
+    three = {
+        (side, reward, discount): some if (side, reward, discount) == (4, "r2", 0.3) else whole
+        for side in (3, 4) for reward in ("r1", "r2") for discount in DISCOUNTS
+    }  # fmt: skip
+    table = study(tmp_path).fixed_length(three)
+    cell = f"100 ± {half:,.0f}"
+    assert table.rows[0] == ["3x3, r1", *[cell] * 10]
+    assert [row[0] for row in table.rows] == ["3x3, r1", "3x3, r2", "4x4, r1", "4x4, r2"]
+    assert table.rows[3][3] == f"{cell} (2 of 4 alive)"
+    assert "Mean score of 4 games of at most 10,000 rounds" in table.note
+
+
+def test_learned_players_stand_beside_the_paper(tmp_path: Path) -> None:
+    games = {(method, variant): lengths_of([100 * n for n in range(1, 41)], 10**6) for method, variant, _ in LEARNED}
+    games["ntuple", "10x10"] = lengths_of([100_000] * 40, 100_000)
+    rows = {row[0]: row[1:] for row in study(tmp_path).learned(games).rows}
+    lspi = rows["lspi, 10x10"]
+    half = 1.96 * statistics.stdev([100 * n for n in range(1, 41)]) / 40**0.5
+    assert lspi[:3] == ["204.473, longest 517", "2,050", f"{2050 - half:,.0f} to {2050 + half:,.0f}"]
+    assert lspi[3:5] == ["3,000", "4,000"]  # the longest of 20 is 2,000 and 4,000
+    assert lspi[5].startswith(f"{1e6 * 40 / 82_000:,.1f} (")
+    endless = rows["ntuple, 10x10"]
+    assert endless[2].startswith("more than 1,08"), "40 games of 100,000 rounds and no death: 4,000,000 / 3.689"
+    assert endless[5].startswith("0.0 (0.0 to 0.9")
+    assert rows["lspi, 4x4-seven"][6] == f"{solve(TenTen(4, 4, 'seven')).mean_rounds:,.0f}"
+    assert lspi[6] == ""
+
+
+def test_claims_and_conclusion_name_what_was_found(tmp_path: Path) -> None:
+    games = {(method, variant): lengths_of([300, 500], 10**6) for method, variant, _ in LEARNED}
+    games["ntuple", "10x10"] = lengths_of([20_000, 10_000], 10**6)
+    best = f"{solve(TenTen(4, 4, 'seven')).mean_rounds:,.1f}"
+    table = Table("", ["game", "mean rounds"], [["5x5, full", "28.83"]], "")
+    value, size, lspi = study(tmp_path).claims(curves(), games, table)  # type: ignore[arg-type]
+    assert (value.ours, value.exact) == ("4,008.0 rounds by its policy", f"{best} rounds by the best")
+    assert "comes to 4,010." in value.why
+    assert size.exact == "28.83 rounds by the best, 19 pieces"
+    assert (lspi.ours, lspi.verdict) == ("400 rounds", "holds")
+    assert "comes to 15,000." in lspi.why
+    games["lspi", "10x10"] = lengths_of([100, 307], 10**6)
+    _, size, lspi = study(tmp_path).claims(curves(), games, Table("", [], [], ""))  # type: ignore[arg-type]
+    assert lspi.verdict == "in part", "203.5 rounds"
+    assert size.exact == "not computed in this size"
+    words = study(tmp_path).conclusion(curves(), games)
+    assert f"lasts 4,008.0 rounds (it says 1,450.7, from ten games), where {best} are possible" in words
+    assert words.endswith("a network of n-tuples 15,000.")
+
+
+def test_the_policies_of_three_pieces(tmp_path: Path) -> None:
+    game = TenTen(3, 3, "three")
+    steps = Boards(game).iterate("r2", 1.0)
+    values = [next(steps)[0] for _ in range(20)][-1]  # the paper stops after about twenty iterations
+    endless_policy = study(tmp_path).three_piece_policy(game, "r2", 1.0)
+    assert np.array_equal(endless_policy.tables[0], values)
+    discounted = study(tmp_path).three_piece_policy(game, "r2", 0.5)
+    np.testing.assert_allclose(
+        discounted.tables[0], solve(game, "r2", 0.5, precision=1e-8, evaluate=False).values, rtol=1e-6
+    )
+
+
+def test_figures_have_a_curve_per_reward(tmp_path: Path) -> None:
+    whole = Played(np.full(4, 10_000), np.array([80, 100, 120, 100]), 10_000)
+    three = {(side, reward, d): whole for side in (3, 4) for reward in ("r1", "r2") for d in DISCOUNTS}
+    eight, nine, eleven = study(tmp_path).figures(three, curves())
+    assert [figure.caption.split(":")[0] for figure in (eight, nine, eleven)] == [
+        "Figure 8", "Figures 9 and 10", "Figures 11 and 12",
+    ]  # fmt: skip
+    for words in ("3x3, r1", "4x4, r2", "mean score in 10,000 rounds"):
+        assert words in eight.svg
+    assert "3x3: score" in nine.svg
+    assert "4x4: rounds" in eleven.svg
+
+
+def test_finished_tables_are_not_made_again(tmp_path: Path) -> None:
+    file = tmp_path / "x.table"
+    assert not _finished(file)
+    solve(TenTen(3, 3, "seven"), file=file)
+    assert _finished(file)
+    file.write_bytes(file.read_bytes()[:100])
+    assert not _finished(file)
+
+
+def test_the_policies_of_table_2_are_played_and_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def play(self: TablePolicy, games: int, seed: int = 0) -> Played:
+        asked.append(games)
+        return Played(np.array([10, 20, 30]), np.array([1, 2, 3]), 10**9)
+
+    solution = solve(TenTen(3, 3, "seven"), "r1", 0.8, precision=1e-4, evaluate=False)
+    solved = {(side, reward, 0.8): Point(solution, side, 1.0) for side in (3, 4) for reward in ("r1", "r2", "r3")}
+    monkeypatch.setattr(TablePolicy, "play", play)
+    table = study(tmp_path).policies(solved)
+    assert asked == [1000] * 7 + [100]
+    assert [row[0] for row in table.rows] == [
+        *("3x3, r1", "3x3, r2", "3x3, r3", "3x3, survival"),
+        *("4x4, r1", "4x4, r2", "4x4, r3", "4x4, survival"),
+    ]
+    assert [row[1] for row in table.rows] == ["", "", "", "", "1,450.7", "115.5", "307.2", ""]
+    assert [row[3] for row in table.rows[:3]] == ["3.00"] * 3
+    best = [solve(TenTen(side, side, "seven")).mean_rounds for side in (3, 4)]
+    assert [table.rows[3][3], table.rows[7][3]] == [f"{rounds:,.2f}" for rounds in best]
+    assert "1,000 games each (100 for survival on 4x4)" in table.note
+    assert {row[2] for row in table.rows} == {_rounds(play(None, 1))}  # type: ignore[arg-type]
