@@ -80,6 +80,7 @@ def settings_for(game: Game, method: Method, given: dict[str, Any], preset: str 
 def train(
     game: Game | str,
     method: str | Method,
+    /,  # a setting may be called `method`
     *,
     out: Path | str | None = None,
     seed: int = 0,

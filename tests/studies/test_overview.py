@@ -33,9 +33,10 @@ def test_a_row_has_the_mean_length_and_the_outcomes() -> None:
     solved = summary("solitaire-chess", lengths, [[1.0], [0.0], [0.0], [1.0]])
     assert solved.row()[4].startswith("return: ")
     assert "50.0%" in solved.row()[4]
-    points = summary("tenten", lengths, [[10.0], [250.0], [30.0], [1.0]])
-    assert "%" not in points.row()[4]
-    assert "250" in points.row()[4]
+    few = summary("tenten", lengths, [[10.0], [250.0], [10.0], [10.0]])
+    assert few.row()[4] == "return: 10 75.0%, 250 25.0%"
+    many = summary("tenten", [*lengths, 8], [[10.0], [250.0], [30.0], [1.0], [70.0]])
+    assert many.row()[4] == "return: min 1, 25% 10, 50% 30, 75% 70, max 250"
 
 
 def test_every_game_is_measured_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

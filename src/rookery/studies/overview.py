@@ -36,7 +36,7 @@ class Summary:
         mean, half_width = self.mean_length
         shares = self.play.outcome_shares()
         two_players = self.game.players == 2
-        as_share = two_players or max(self.play.returns.max(), 1) == 1
+        as_share = "min" not in shares  # they are quartiles otherwise
         outcomes = ", ".join(
             f"{name} {share:.1%}" if as_share else f"{name} {share:g}" for name, share in shares.items()
         )

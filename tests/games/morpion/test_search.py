@@ -373,3 +373,9 @@ def test_a_search_as_a_method_ends_with_its_runs_or_its_minutes(tmp_path: Path) 
     assert timed.metrics[-1]["seconds"] >= 1.2
     assert timed.metrics[-1]["progress"] == 1.0
     assert timed.metrics[-1]["runs"] > 3
+
+
+def test_the_setting_method_is_not_the_method_of_training(tmp_path: Path) -> None:
+    run = train(morpion("4D"), "search", method="nrpa", level=1, runs=2, threads=1, out=tmp_path / "run")
+    assert run.settings["method"] == "nrpa"
+    assert run.metrics[-1]["runs"] == 2
