@@ -224,15 +224,15 @@ def said(folder: Path) -> str:
     return (folder / "stderr").read_text(encoding="utf-8", errors="replace")[-3000:]
 
 
-def check_end(case: Case, folder: Path, whole: Undisturbed, what: str, but: str = "") -> None:
+def check_end(case: Case, folder: Path, whole: Undisturbed, what: str, but: Path | None = None) -> None:
     """Run the command to its end, which must be the undisturbed one; `but` is a file that need not be."""
     code = finish(start(case, folder))
     assert code == 0, f"{what}: exit code {code}\n{said(folder)}"
     if but:
-        next((folder / OUT).rglob(but)).unlink()
+        but.unlink()
     files = fingerprint(case, folder)
     names = {name for name in files.keys() | whole.files.keys() if files.get(name) != whole.files.get(name)}
-    different = sorted(name for name in names if Path(name).name != but)
+    different = sorted(name for name in names if folder / OUT / name != but)
     assert not different, f"{what}: {', '.join(different)} differ from an undisturbed run"
 
 
@@ -345,7 +345,7 @@ def damaged_file(case: Case, folder: Path, whole: Undisturbed, rng: random.Rando
     what = f"{file.name} was damaged"
     code = finish(start(case, folder))
     if code == 0:  # a finished run leaves its model as it is
-        check_end(case, folder, whole, what, file.name if file.read_bytes() == damage else "")
+        check_end(case, folder, whole, what, file if file.read_bytes() == damage else None)
         return
     check_refusal(folder, code, what)
     assert file.read_bytes() == damage, f"{what}: a refused file was changed"
