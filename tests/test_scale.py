@@ -406,3 +406,19 @@ def test_a_part_without_its_heading_is_no_shard(missing: str, tmp_path: Path) ->
     part.write_text(json.dumps(heading) + "\n")
     with pytest.raises(ValueError, match="is not a shard"):
         merge([part], tmp_path / "x.jsonl")
+
+
+@pytest.mark.parametrize("handler", ["SIG_IGN", "default_int_handler"])
+def test_native_code_of_a_worker_needs_no_second_thread(handler: str) -> None:
+    """Where Ctrl-C is ignored, nobody has to listen for it while native code runs."""
+    code = (
+        "import signal, time, rookery.search\n"
+        f"signal.signal(signal.SIGINT, signal.{handler})\n"
+        "state = rookery.load('checkers').initial_state()\n"
+        "mine, all_ = time.thread_time(), time.process_time()\n"
+        "rookery.search.mcts(state, 100_000)\n"
+        "print((time.thread_time() - mine) / (time.process_time() - all_))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    share = float(done.stdout)
+    assert share > 0.9 if handler == "SIG_IGN" else share < 0.5
