@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "core/control.hpp"
@@ -124,6 +125,17 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
         }
         if (state.player() == kTerminal) state.returns();
     }
+}
+
+// Whether something is refused as an argument that does not fit.
+template <class Work>
+bool refused(Work&& work) {
+    try {
+        work();
+    } catch (const std::invalid_argument&) {
+        return true;
+    }
+    return false;
 }
 
 }  // namespace rookery::testing

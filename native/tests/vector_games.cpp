@@ -205,15 +205,7 @@ void check_all(const std::vector<S>& starts, bool two, std::int64_t games, int s
     }
 }
 
-template <class Work>
-bool refused(Work&& work) {
-    try {
-        work();
-    } catch (const std::invalid_argument&) {
-        return true;
-    }
-    return false;
-}
+using rookery::testing::refused;
 
 }  // namespace
 

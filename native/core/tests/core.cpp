@@ -226,14 +226,7 @@ TEST(games_side_by_side_go_on_until_they_end) {
     CHECK((input.planes == std::vector<float>{2} && input.actions == ActionList{1, 2}));
     CHECK((more.histories() == std::vector<ActionList>{{2, 2}, {3, 1}, {1, 1}}));
     CHECK(more.states()[2].left == 2);
-    const auto refused = [](auto&& work) {
-        try {
-            work();
-        } catch (const std::invalid_argument&) {
-            return true;
-        }
-        return false;
-    };
+    using rookery::testing::refused;
     CHECK(refused([&] { more.apply(ActionList{}); }));
     CHECK(refused([&] { more.apply(ActionList{1, 1}); }));
     CHECK(refused([&] { more.apply(ActionList{3}); }));

@@ -31,15 +31,7 @@ Places::Rules random_tree(int players, int count, Rng& rng) {
     return rules;
 }
 
-template <class Work>
-bool refused(Work&& work) {
-    try {
-        work();
-    } catch (const std::invalid_argument&) {
-        return true;
-    }
-    return false;
-}
+using rookery::testing::refused;
 
 const Places::Rules kTwoEnds{1, {{0, {1, 2}, {}}, {kTerminal, {}, {}, 3}, {kTerminal, {}, {}, 3}}};
 

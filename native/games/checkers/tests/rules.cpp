@@ -222,14 +222,7 @@ TEST(checkers_squares_of_actions) {
             CHECK(2 * row(over) == row(a) + row(b) && 2 * column(over) == column(a) + column(b));
         }
     }
-    const auto refused = [](auto&& work) {
-        try {
-            work();
-        } catch (const std::invalid_argument&) {
-            return true;
-        }
-        return false;
-    };
+    using rookery::testing::refused;
     CHECK(refused([] { checkers::decode(-1); }) && refused([] { checkers::decode(1426); }));
     CHECK(refused([] { checkers::encode({0}); }) && refused([] { checkers::encode({}); }));
     CHECK(refused([] { checkers::encode({0, 32}); }) && refused([] { checkers::encode({-1, 5}); }));
