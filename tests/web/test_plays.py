@@ -468,3 +468,249 @@ def test_statuses(client: TestClient) -> None:
     assert post(client, f"{view['id']}/move", {"action": 2})["status"] == "11 points"
     end = create(client, "tenten", variant="3x3-three", position="#.#/.#./#.# 1x2")
     assert end["status"] == "No piece fits any more: 0 points in 0 rounds"
+
+
+# Without a server
+
+
+def begun(game: str, players: list[str], position: str = "", variant: str | None = None, **about: Any) -> plays.Replay:
+    rules = rookery.load(game, variant)
+    return plays.new_play(rules, variant, players, position or str(rules.initial_state()), [], 1, about)
+
+
+def test_agents_are_named_by_numbers_switches_and_choices() -> None:
+    game = plays.rules("checkers", None)
+    for name in ("random", "minimax:depth=3", "mcts:simulations=10000000", "mcts:exploration=0", "run 7"):
+        assert plays.check_agent(name, game, ["run 7"]) == name
+    for name, sentence in (
+        (
+            "mcts:simulations=10000001",
+            "simulations of the agent must be a number of at most 10,000,000, not '10000001'",
+        ),
+        ("mcts:exploration=-10000001", "exploration of the agent must be a number of at most 10,000,000"),
+        ("mcts:exploration=nan", "exploration of the agent must be a number"),
+        ("mcts:exploration=x", "exploration of the agent must be a number of at most 10,000,000, not 'x'"),
+        ("mcts:simulations=1.5", "simulations of the agent 'mcts' must be a whole number"),
+        ("minimax:path=x", "unknown setting 'path' of the agent; did you mean 'depth'?"),
+        ("hub:path=/bin/sh", "unknown setting 'path' of the agent"),
+        ("run 8", "unknown agent 'run 8' for checkers"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            plays.check_agent(name, game, ["run 7"])
+
+
+def test_players_must_fit_the_game_and_the_position() -> None:
+    checkers, tenten = plays.rules("checkers", None), plays.rules("tenten", None)
+    start = checkers.initial_state()
+    plays.check_players(["person", "random"], checkers, start)
+    plays.check_players(["run 7", "run 7"], checkers, start, ["run 7"])
+    for game, players, sentence in (
+        (checkers, ["person"], "checkers needs 2 players, not 1"), (tenten, [], "tenten needs 1 player, not 0"),
+        (checkers, ["person", "zero"], "zero cannot play this position: it is not trained yet"),
+        (checkers, ["oracle", "person"], "oracle cannot play this position: it "),
+        (checkers, ["person", "nobody"], "unknown agent 'nobody'"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=sentence):
+            plays.check_players(players, game, game.initial_state())
+    plays.check_players(["oracle", "person"], checkers, checkers.parse_state("B:WK30:BK1,K2"))
+
+
+def test_what_is_offered_in_which_order() -> None:
+    start = plays.rules("checkers", None).initial_state()
+    offered = plays.offered_agents(start, ["run 7"])
+    assert (offered[0], offered[-1]) == ("best", "run 7")
+    assert "oracle" not in offered
+    assert [name for name in offered if name.startswith("minimax")] == [f"minimax:depth={n}" for n in (1, 3, 5, 7)]
+    assert offered.index("mcts:simulations=100") < offered.index("minimax:depth=1"), "later ones are stronger"
+    alone = plays.offered_agents(plays.rules("solitaire-chess", None).initial_state())
+    assert [name for name in alone if name.startswith("minimax")] == ["minimax:depth=1", "minimax:depth=3"]
+    ending = plays.rules("checkers", None).parse_state("B:WK30:BK1,K2")
+    assert plays.offered_agents(ending)[:2] == ["best", "oracle"]
+
+
+def test_whom_a_person_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = plays.rules("checkers", None)
+    levels = game.levels()
+    known = plays.opponents(game.initial_state())
+    assert [row["agent"] for row in known] == [level.agent for level in levels]
+    assert plays.usual_opponent(game) == levels[(len(levels) - 1) // 2].agent
+    assert known[0] == {
+        "name": levels[0].name,
+        "agent": levels[0].agent,
+        "elo": levels[0].elo,
+        "about": levels[0].about,
+    }
+    without = plays.rules("tenten", None)
+    monkeypatch.setattr(plays, "opponents", lambda state: [])
+    assert plays.usual_opponent(without) == plays.opponent(without)
+    monkeypatch.setattr(plays, "strongest", lambda game, among: "mcts")
+    assert plays.opponent(without) == "mcts:simulations=1000"
+    monkeypatch.setattr(plays, "opponents", lambda state: [{"agent": name} for name in "abcd"])
+    assert plays.usual_opponent(without) == "b"
+
+
+def test_who_knows_the_exact_values() -> None:
+    assert plays.exact_agent(plays.rules("endgames", "KRK")) == "oracle"
+    assert plays.exact_agent(plays.rules("tenten", "4x4-seven")) == "oracle"
+    assert plays.exact_agent(plays.rules("tenten", "10x10")) is None
+    with pytest.raises(ValueError, match="unknown game 'chekers'; did you mean 'checkers'"):
+        plays.rules("chekers", None)
+
+
+def test_the_puzzle_of_the_day_belongs_to_the_first_game_with_puzzles() -> None:
+    name = plays.daily_game()
+    assert name == next(name for name in rookery.GAMES if rookery.load(name).puzzle_levels)
+
+
+def test_a_view_of_a_game_against_an_agent() -> None:
+    now = begun("checkers", ["person", "random"])
+    for word in ("11-15", "22-18", "15x22", "25x18"):
+        now.act(now.state.parse_action(word))
+    view = now.view()
+    assert (view["ply"], view["length"], view["undo"], view["redo"]) == (4, 4, 2, None)
+    assert [(row["ply"], row["player"], row["turn"], row["name"]) for row in view["history"]] == [
+        (1, 0, 1, "11-15"), (2, 1, 1, "22-18"), (3, 0, 2, "15x22"), (4, 1, 2, "25x18"),
+    ]  # fmt: skip
+    assert (view["turn"], view["player"], view["status"], view["result"]) == ("person", 0, "Black to move", None)
+    assert view["usual"]
+    state = now.state
+    assert [row["action"] for row in view["legal"]] == state.listed_actions()
+    back = plays.Replay(now.play, 1)
+    assert (back.view()["turn"], back.view()["undo"], back.view()["redo"]) == ("agent", 0, 2)
+    assert back.stops() == [0, 2, 4]
+    back.act(back.state.parse_action("22-17"))
+    assert (back.play.actions[2:], back.play.cursor, sorted(back.named)) == ([], 2, [1, 2])
+    assert back.view()["path"] == back.path != []
+    other = begun("checkers", ["person", "random"], "B:W21,22:B1,2")
+    assert not other.view()["usual"]
+    for ply in (-1, 3):
+        with pytest.raises(ValueError, match=f"the game has plies 0 to 2, not {ply}"):
+            plays.Replay(back.play, ply)
+
+
+def test_the_same_move_again_keeps_what_followed() -> None:
+    now = begun("tenten", ["person"], variant="3x3-three")
+    for _ in range(3):
+        now.act(now.state.legal_actions()[0])
+    actions, positions = list(now.play.actions), str(now.state)
+    first = plays.Replay(now.play, 0)
+    while first.play.cursor < len(actions):
+        first.act(first.state.legal_actions()[0])
+    assert (first.play.actions, str(first.state)) == (actions, positions)
+    assert CHANCE not in [first.movers[ply] for ply in first.stops()]
+
+
+def test_agents_alone_are_watched_move_by_move() -> None:
+    now = begun("checkers", ["random", "random"])
+    for word in ("11-15", "22-18"):
+        now.act(now.state.parse_action(word))
+    assert now.stops() == [0, 1, 2]
+    assert now.view()["turn"] == "agent"
+
+
+def test_moves_near_the_one_that_is_shown_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plays, "NAMED", 2)
+    now = begun("checkers", ["person", "person"])
+    for word in ("11-15", "22-18", "15x22", "25x18", "8-11", "29-25"):
+        now.act(now.state.parse_action(word))
+    assert sorted(plays.Replay(now.play, 3).named) == [3, 4, 5]
+    assert sorted(plays.Replay(now.play, 0).named) == [1, 2]
+
+
+def test_a_game_is_not_continued_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plays, "MAX_ACTIONS", 2)
+    now = begun("checkers", ["person", "person"])
+    for word in ("11-15", "22-18"):
+        now.act(now.state.parse_action(word))
+    with pytest.raises(ValueError, match="a game of 2 actions is not continued"):
+        now.act(now.state.legal_actions()[0])
+    with pytest.raises(ValueError, match="action 9999 is not legal in "):
+        now.act(9999)
+
+
+def test_how_games_end() -> None:
+    won = begun("checkers", ["person", "random"], "W:W:B1")
+    assert won.result() == {"winner": 0, "text": "Black wins"}
+    assert (won.view()["turn"], won.view()["legal"], won.card()["over"]) == ("over", [], True)
+    assert won.card()["status"] == "Black wins"
+    assert begun("endgames", ["person", "random"], "8/8/8/8/8/8/8/k1K5 w - - 0 1").result() == {
+        "winner": None, "text": "Drawn (insufficient material)",
+    }  # fmt: skip
+    assert begun("endgames", ["person", "random"], "7k/6Q1/5K2/8/8/8/8/8 b - - 0 1").result()["winner"] == 0  # type: ignore[index]
+    with pytest.raises(ValueError, match="the game is over"):
+        won.act(0)
+    solved = begun("solitaire-chess", ["person"], "R.../..../..../....").result()
+    stuck = begun("solitaire-chess", ["person"], "R.../..K./..../....").result()
+    assert solved is not None
+    assert stuck is not None
+    assert (solved["solved"], stuck["solved"]) == (True, False)
+    points = begun("tenten", ["person"], "#.#/.#./#.# 1x2", "3x3-three")
+    assert points.result()["solved"] is None  # type: ignore[index]
+    assert begun("checkers", ["person", "random"]).card()["over"] is False
+
+
+def test_giving_up() -> None:
+    now = begun("checkers", ["random", "person"])
+    for word in ("11-15", "22-18"):
+        now.act(now.state.parse_action(word))
+    back = plays.Replay(now.play, 1)
+    back.resign()
+    assert (back.play.actions, back.resigned()) == (now.play.actions[:1], 1)
+    assert back.result() == {"winner": 0, "text": "White resigned: Black wins"}
+    assert sorted(back.named) == [1]
+    with pytest.raises(ValueError, match="the game is over"):
+        back.resign()
+    assert plays.Replay(back.play, 0).resigned() is None
+    played_on = plays.Replay(back.play, 1)
+    assert played_on.resigned() == 1
+    played_on.act(played_on.state.parse_action("22-17"))
+    assert (played_on.resigned(), "resigned" in played_on.play.about) == (None, False)
+    first = begun("checkers", ["random", "person"])
+    first.resign()
+    assert first.resigned() == 1, "the only person there is"
+    both = begun("checkers", ["person", "person"])
+    both.act(both.state.parse_action("11-15"))
+    both.resign()
+    assert both.resigned() == 1, "who is to move"
+    for game, players in (("checkers", ["random", "random"]), ("tenten", ["person"])):
+        with pytest.raises(ValueError, match="only a person who plays against somebody can resign"):
+            begun(game, players).resign()
+
+
+def test_turns_are_numbered_as_people_do() -> None:
+    now = begun("checkers", ["person", "person"])
+    for word in ("11-15", "22-18", "15x22"):
+        now.act(now.state.parse_action(word))
+    assert now.turns() == [1, 1, 2, 2]
+    second = begun("checkers", ["person", "person"], "W:W21,22:B1,2")
+    second.act(second.state.legal_actions()[0])
+    assert second.turns() == [1, 2]
+    alone = begun("tenten", ["person"], variant="3x3-three")
+    for _ in range(2):
+        alone.act(alone.state.legal_actions()[0])
+    numbers = [turn for turn, mover in zip(alone.turns(), alone.movers, strict=True) if mover >= 0]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert alone.turns()[0] == 0, "chance comes before the first turn"
+
+
+def test_the_last_move_is_marked_unless_the_game_does_it() -> None:
+    now = begun("checkers", ["person", "person"])
+    plain = now.svg()
+    assert plain == now.state.svg()
+    now.act(now.state.parse_action("11-15"))
+    assert (now.svg() == now.state.svg()) == now.game.draws_last_move
+    morpion = begun("morpion", ["person"])
+    morpion.act(morpion.state.legal_actions()[0])
+    row = morpion.view()["history"][0]
+    assert len(row["line"]) == 2
+    assert row["dot"] == morpion.path[0]
+
+
+def test_what_may_be_put_on_a_board() -> None:
+    checkers = plays.rules("checkers", None)
+    assert plays.with_piece(checkers, "B:W21,K30:B1", 31, "KB") == "B:W21,K30:B1,K32"
+    assert plays.with_piece(checkers, " B:W:B ", 0, "B") == "B:W:B1", "a board that is no position yet"
+    for game, piece in (("checkers", "Q"), ("solitaire-chess", "turn"), ("morpion", "clear"), ("morpion", "turn")):
+        rules = plays.rules(game, None)
+        with pytest.raises(ValueError, match=f"'{piece}' cannot be put on a board of"):
+            plays.with_piece(rules, str(rules.initial_state()), 0, piece)

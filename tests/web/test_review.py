@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 import rookery
 from rookery.games.endgames.tables import solve
 from rookery.games.solitaire_chess.exact import solve as solve_puzzle
+from rookery.web import plays, review
 from rookery.web.review import streak
 from tests.web.conftest import events
 
@@ -194,3 +196,90 @@ def test_a_film_shows_a_game(client: TestClient) -> None:
     assert pieces == sorted(pieces, reverse=True)
     assert pieces[-1] == 1
     assert client.get("/api/games/nothing/film").status_code == 400
+
+
+# Without a server
+
+
+@pytest.fixture
+def monday(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Today is a Monday."""
+    monkeypatch.setattr(review, "today", lambda: "2026-03-02")
+    return "2026-03-02"
+
+
+def test_the_puzzles_of_a_week_become_harder(monday: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = rookery.load("solitaire-chess")
+    levels = game.puzzle_levels
+    week = [review.daily(game, (date(2026, 2, 23) + timedelta(day)).isoformat()) for day in range(7)]
+    places = [levels.index(level) for level, _ in week]
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (0, len(levels) - 1)
+    assert [seed for _, seed in week] == [*range(20260223, 20260229), 20260301]
+    assert review.daily(game, monday) == (levels[0], 20260302)
+    first = date(2026, 3, 2) - timedelta(review.ARCHIVE - 1)
+    review.daily(game, first.isoformat())
+    for day in ((first - timedelta(1)).isoformat(), "2026-03-03"):
+        with pytest.raises(
+            ValueError, match=f"the daily puzzles of {first} to 2026-03-02 can be played, not that of {day}"
+        ):
+            review.daily(game, day)
+    with pytest.raises(ValueError, match="expected a day such as 2026-03-02, not 'yesterday'"):
+        review.daily(game, "yesterday")
+    with pytest.raises(ValueError, match="Checkers has no puzzles made by level"):
+        review.daily(rookery.load("checkers"), monday)
+
+
+def test_today_is_that_of_universal_time() -> None:
+    assert review.today() in {(datetime.now(UTC) + timedelta(seconds=s)).date().isoformat() for s in (-5, 0)}
+
+
+def test_the_archive_has_the_latest_days_first(monday: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = {"2026-03-01": {"seconds": 7, "id": "x"}, "2026-02-28": {"seconds": None, "id": "y"}}
+
+    class Kept:
+        def daily(self, visitor: str, game: str) -> dict[str, Any]:
+            assert (visitor, game) == ("me", plays.daily_game())
+            return begun
+
+    kept: Any = Kept()
+    found = review.archive(kept, "me")
+    assert (len(found["days"]), found["days"][0]["day"], found["days"][1]["seconds"]) == (review.ARCHIVE, monday, 7)
+    assert (found["streak"], found["today"]) == (1, monday)
+    assert found["days"][-1]["day"] == (date(2026, 3, 2) - timedelta(review.ARCHIVE - 1)).isoformat()
+    assert all("level" in row for row in found["days"])
+    monkeypatch.setattr(plays, "daily_game", lambda: None)
+    assert review.archive(kept, "me") == {"days": [], "streak": 0, "game": None, "today": monday}
+
+
+def test_what_is_written_down_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Kept:
+        def best_score(self, play: Any) -> float:
+            return 3.0
+
+    kept: Any = Kept()
+
+    def ended(game: str, position: str, players: list[str], variant: str | None = None) -> dict[str, Any]:
+        now = plays.new_play(rookery.load(game, variant), variant, players, position, [], 1, {})
+        now.play.created = 1000.0
+        review.note_end(now, kept)
+        about: dict[str, Any] = now.play.about
+        return about
+
+    monkeypatch.setattr(review, "time", SimpleNamespace(time=lambda: 1007.6))
+    assert ended("solitaire-chess", "R.../..../..../....", ["person"])["seconds"] == 8
+    assert "seconds" not in ended("solitaire-chess", "R.../..K./..../....", ["person"])
+    assert ended("solitaire-chess", "R.../..../..../....", ["oracle"]) == {}
+    assert ended("solitaire-chess", "R.../.B../..N./P...", ["person"]) == {}
+    assert ended("checkers", "W:W:B1", ["person", "random"]) == {}
+    points = ended("tenten", "#.#/.#./#.# 1x2", ["person"], "3x3-three")
+    assert points == {"best_before": 3.0, "score": 0.0}
+    monkeypatch.setattr(review, "time", SimpleNamespace(time=lambda: 1000.1))
+    assert ended("solitaire-chess", "R.../..../..../....", ["person"])["seconds"] == 1, "at least one"
+
+
+def test_whose_moves_are_reviewed() -> None:
+    for players, whose in ((["person", "random"], [0]), (["random", "person"], [1]), (["random", "random"], [0, 1])):
+        game = rookery.load("checkers")
+        now = plays.new_play(game, None, players, str(game.initial_state()), [], 1, {})
+        assert review.review_request(now)["whose"] == whose

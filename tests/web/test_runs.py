@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import shutil
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,10 +19,12 @@ import rookery
 from rookery.method import settings_of
 from rookery.registry import agent as load_agent
 from rookery.registry import learners
+from rookery.run import Run
 from rookery.training import train
 from rookery.web import forms
+from rookery.web import runs as web_runs
 from rookery.web.app import create_app
-from rookery.web.runs import curve, shown_command
+from rookery.web.runs import NoRun, Runs, curve, plain, shown_command
 from tests.web import conftest
 
 
@@ -355,3 +361,184 @@ def test_the_command_is_shown_without_folders() -> None:
     for engine in ("--engine /home/me/stockfish", "--engine=/home/me/stockfish"):
         shown = shown_command(f"rookery train endgames q-learning {engine} --epsilon=0.5 --no-x")
         assert shown == f"rookery train endgames q-learning {engine.replace('/home/me/', '')} --epsilon=0.5 --no-x"
+
+
+# Without a server
+
+
+def small_run(folder: Path, name: str, **info: Any) -> Path:
+    """The folder of a run that some training has left."""
+    game = rookery.load("tenten", "4x4-seven")
+    settings = game_settings(game)
+    run = Run.create(folder / name, game, "lspi", settings, 3)
+    run.add({"update": 1, "mean_rounds": 2.5, "word": "x", "progress": 0.5})
+    run.write_metrics()
+    run.note("stopped")
+    run.info |= info
+    run._write_info()
+    return run.folder
+
+
+def game_settings(game: Any) -> Any:
+    return learners(game)["lspi"].default_settings(game)
+
+
+def test_runs_are_found_by_ids_the_newest_first(tmp_path: Path) -> None:
+    for name, started in (("a", 100.0), ("b/c", 300.0), ("d", 200.0)):
+        small_run(tmp_path, name, started=started)
+    small_run(tmp_path, "odd", seconds="long")
+    runs = Runs(tmp_path, 2)
+    assert [str(run.folder.relative_to(tmp_path)) for run in runs.found().values()] == ["b/c", "d", "a"]
+    assert all(len(run_id) == 12 for run_id in runs.found())
+    assert [row["folder"] for row in runs.rows()] == ["b/c", "d", "a"]
+    newest = next(iter(runs.found()))
+    row = runs.show(newest)
+    assert (row["state"], row["stoppable"], row["resumable"], row["started"]) == ("stopped", False, True, 300.0)
+    assert (row["title"], row["game"], row["variant"]) == ("1010!: lspi 4x4-seven", "tenten", "4x4-seven")
+    assert (row["progress"], row["figures"]) == (0.5, {"update": 1, "mean_rounds": 2.5})
+    assert row["curve"] == {"columns": ["update", "mean_rounds"], "rows": [[1, 2.5]]}
+    assert row["agent"] is None, "there is no model yet"
+    with pytest.raises(NoRun):
+        runs.show("nothing")
+
+
+def test_a_run_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
+    folder = small_run(tmp_path, "a")
+    runs = Runs(tmp_path, 2)
+    (run,) = runs.found().values()
+    assert next(iter(runs.found().values())) is run
+    info = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(info | {"state": "failed", "error": "\x1b[31mit broke\x1b[0m"}))
+    os.utime(folder / "run.json", ns=(1, 1))
+    (row,) = runs.rows()
+    assert (row["state"], row["error"], row["resumable"]) == ("failed", "it broke", True)
+
+
+def test_agents_of_runs_need_a_model_and_the_same_variant(tmp_path: Path) -> None:
+    folder = small_run(tmp_path, "a", seconds=7.5)
+    runs = Runs(tmp_path, 2)
+    game, other = rookery.load("tenten", "4x4-seven"), rookery.load("tenten", "3x3-three")
+    assert runs.trained(game) == {}
+    (folder / "model.npz").write_bytes(b"")
+    (run_id,) = runs.found()
+    made = runs.trained(game)
+    assert next(iter(made)) == f"lspi@{run_id}"
+    assert (made[f"lspi@{run_id}"].folder, made[f"lspi@{run_id}"].seconds) == (folder, 7.5)
+    assert runs.trained(other) == {}
+    assert runs.trained(game, {}) == {}
+    assert runs.show(run_id)["agent"] == f"lspi@{run_id}"
+    runs._tasks[run_id] = SimpleNamespace()  # type: ignore[assignment]
+    assert runs.trained(game) == {}, "the files of a run under way change"
+    assert runs.show(run_id)["state"] == "running"
+
+
+def test_what_cannot_be_stopped_or_resumed(tmp_path: Path) -> None:
+    small_run(tmp_path, "a", state="done")
+    runs = Runs(tmp_path, 1)
+    (run_id,) = runs.found()
+    with pytest.raises(ValueError, match="the run is done; only one that was stopped or failed is resumed"):
+        runs.resume(run_id)
+    with pytest.raises(ValueError, match="the run is done; only one that was started here and is under way"):
+        asyncio.run(runs.stop(run_id))
+    runs._tasks["x"] = SimpleNamespace()  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="1 runs are under way already; stop one first"):
+        runs._launch(tmp_path / "b", {})
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        ("import sys; print('\\x1b[1mone\\ntwo\\x1b[0m', file=sys.stderr); sys.exit(3)", "two"),
+        ("import sys; sys.exit(3)", "the process ended with code 3"),
+        ("import sys; print('x' * 3000, file=sys.stderr); sys.exit(1)", "x" * 300),
+        ("", "stopped before it began"),
+        ("import sys; sys.exit(130)", "stopped before it began"),
+    ],
+)
+def test_a_process_that_leaves_no_run_behind_says_why(
+    script: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = asyncio.create_subprocess_exec
+
+    async def other(*words: str, **given: Any) -> Any:
+        assert words[1:3] == ("-m", "rookery.web.trainer")
+        asked = json.loads(words[3])
+        assert (asked["game"], asked["options"], asked["resume"]) == ("tenten", plan_options, False)
+        return await begin(sys.executable, "-S", "-c", script, **given)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", other)
+    plan_options = json.loads(json.dumps(rookery.load("tenten", "4x4-seven").options))
+    plan = {"game": "tenten", "method": "lspi", "variant": "4x4-seven", "seed": 1, "settings": {}, "command": "rookery"}
+
+    async def scene() -> dict[str, Any]:
+        runs = Runs(tmp_path, 2)
+        run_id = runs.start(plan)
+        (under_way,) = runs.rows()
+        assert (under_way["state"], under_way["stoppable"], under_way["id"]) == ("running", True, run_id)
+        assert under_way["folder"].startswith("tenten-lspi-4x4-seven-")
+        await asyncio.wait_for(next(iter(runs._tasks.values())), 30)
+        await asyncio.sleep(0)
+        assert runs._tasks == {}
+        return runs.show(run_id)
+
+    row = asyncio.run(scene())
+    assert (row["state"], row["error"], row["progress"], row["curve"]) == ("failed", error, 0, None)
+
+
+def test_files_that_are_too_large_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = small_run(tmp_path, "a")
+    size = (folder / "metrics.jsonl").stat().st_size
+    monkeypatch.setattr(web_runs, "MAX_FILE", size)
+    assert web_runs._metrics(folder) == [{"update": 1, "mean_rounds": 2.5, "progress": 0.5}]
+    monkeypatch.setattr(web_runs, "MAX_FILE", size - 1)
+    assert web_runs._metrics(folder) == []
+    assert web_runs._metrics(tmp_path) == []
+    game = rookery.load("checkers")
+    record = game.record(str(game.initial_state()), [], ["a", "b"])
+    (folder / f"a.{record.extension}").write_text("nonsense")
+    (folder / f"b.{record.extension}").write_text(record.text)
+    best = web_runs.best_game(folder, game)
+    assert best == {"svg": game.initial_state().svg(), "status": "Black to move"}
+    monkeypatch.setattr(web_runs, "MAX_RECORD", len(record.text) - 1)
+    assert web_runs.best_game(folder, game) is None
+    assert web_runs.best_game(tmp_path, game) is None
+
+
+def test_texts_for_a_terminal_are_made_plain() -> None:
+    assert plain("\x1b[31mred\x1b[0m\r\n\n  two\x07 \n━━ 5%\n") == "red\ntwo"
+    assert shown_command("rookery.train(...) /x/y") == "rookery.train(...) /x/y"
+    assert shown_command("rookery train 'a") == ""
+    assert shown_command("rookery train x y --out") == "rookery train x y"
+
+
+def test_settings_of_a_request_are_checked() -> None:
+    game = rookery.load("tenten", "4x4-seven")
+    method = learners(game)["lspi"]
+    known = {setting.name: setting for setting in forms.offered(method, game)}
+    whole = next(name for name, setting in known.items() if setting.kind == "whole")
+    check = lambda **given: forms._checked(given, list(known.values()))  # noqa: E731
+    assert check(**{whole: 10**12}) == {whole: 10**12}
+    assert check(**{whole: -(10**12)}) == {whole: -(10**12)}
+    assert check(**{whole: None}) == {}
+    for value in (10**12 + 1, -(10**12) - 1, "3", True):
+        with pytest.raises(ValueError, match=f"{whole} must be a number from -1000000000000 to 1000000000000"):
+            check(**{whole: value})
+    with pytest.raises(ValueError, match="unknown setting 'nothing'"):
+        check(nothing=1)
+    switch = forms.Setting("fast", "switch", False, "")
+    choice = forms.Setting("kind", "choice", "a", "", ("a", "b"))
+    assert forms._checked({"fast": True, "kind": "b"}, [switch, choice]) == {"fast": True, "kind": "b"}
+    with pytest.raises(ValueError, match="fast must be true or false"):
+        forms._checked({"fast": 1}, [switch])
+    with pytest.raises(ValueError, match="kind must be one of a, b"):
+        forms._checked({"kind": "c"}, [choice])
+
+
+def test_only_finite_numbers_are_drawn() -> None:
+    values: list[Any] = [1, 0.5, -3, float("inf"), float("-inf"), float("nan"), True, "1", None]
+    assert [web_runs._is_number(value) for value in values] == [True] * 3 + [False] * 6
+
+
+def test_a_users_game_is_named_by_its_file() -> None:
+    assert forms._name(rookery.load("checkers")) == "checkers"
+    assert forms._name(rookery.load(str(conftest.TIC_TAC_TOE))) == "tic_tac_toe.py"

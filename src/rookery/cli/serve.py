@@ -62,6 +62,7 @@ def serve(
     progress().print(f"Rookery is at {address}\nCtrl-C stops it.", soft_wrap=True)
     if open:
         Timer(1.0, webbrowser.open, [address]).start()
-    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=3)
+    # Without a logging configuration of its own: that one closes the log handlers of every other library.
+    config = uvicorn.Config(app, log_config=None, log_level="warning", server_header=False, timeout_graceful_shutdown=3)
     uvicorn.Server(config).run([listener])
     return Answer({"address": address}, lambda console: console.print("stopped"))
