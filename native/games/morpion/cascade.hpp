@@ -40,8 +40,9 @@ public:
     // The grid that trials start from: a finished game from the start.
     virtual void set(const Grid& grid) = 0;
     // The grid without the hole and what falls with it, played to its end at random: a line of the grid that lies outside
-    // the hole has `kKnown` times the weight of another. `grid` must be the one that was set last.
-    virtual void repair(const Grid& grid, const Region& hole, Rng& rng, Grid& trial) = 0;
+    // the hole has `kKnown` times the weight of another, and with `remake` so has any line whose new dot was in the hole.
+    // `grid` must be the one that was set last.
+    virtual void repair(const Grid& grid, const Region& hole, bool remake, Rng& rng, Grid& trial) = 0;
     // Whether the last trial has the same moves as the grid, in whatever order.
     virtual bool same(const Grid& grid, const Grid& trial) const = 0;
 
@@ -85,7 +86,7 @@ public:
             rows_[direction] = {direction * kRow, (direction + 1) * kRow};
         }
         game.size = 0;
-        play_on(rng, game);
+        play_on<false>(rng, game);
     }
 
     void set(const Grid& grid) override {
@@ -125,10 +126,14 @@ public:
         }
     }
 
-    void repair(const Grid& grid, const Region& hole, Rng& rng, Grid& trial) override {
+    void repair(const Grid& grid, const Region& hole, bool remake, Rng& rng, Grid& trial) override {
         destroy(grid, hole, trial);
         kept_ = trial.size;
-        play_on(rng, trial);
+        if (remake) {
+            play_on<true>(rng, trial);
+        } else {
+            play_on<false>(rng, trial);
+        }
     }
 
     bool same(const Grid& grid, const Grid& trial) const override {
@@ -212,9 +217,13 @@ private:
     void destroy(const Grid& grid, const Region& hole, Grid& trial) {
         std::array<std::uint64_t, kChunks> falls{};
         known_ = lines_;
+        hole_ = {};
         const auto take_out = [&](int move) {
             for (int k = 0; k < chunks_; ++k) falls[k] |= above_[move][k];
-            if (move) known_[line_of_[move] / kRow] &= ~bit(line_of_[move] % kRow);
+            if (!move) return;
+            known_[line_of_[move] / kRow] &= ~bit(line_of_[move] % kRow);
+            const Placed& placed = grid.moves[move - 1];
+            hole_[placed.y] |= bit(placed.x);
         };
         const auto [centre, diagonal, left, right, top, bottom] = hole;
         if (!diagonal && right - left < 9 && bottom - top < 9) {  // fewer cells than moves
@@ -259,12 +268,18 @@ private:
 
     // A line is taken out of its list when it is drawn, whether it is still legal or not; if not, another one is drawn. So
     // every legal line has the chance that its weight gives it, and no list is ever searched.
+    template <bool kRemake>
     void play_on(Rng& given, Grid& game) {
         Rng rng = given;  // here and below, what is in registers: a copy, and counts apart from the lists
         std::uint32_t known_count = 0, other_count = 0;
         const auto list = [&](int word, int place) {
             const auto line = static_cast<Line>(word * kRow + place);
-            const std::uint32_t on_board = (on_board_[word] >> place) & 1, known = (known_[word] >> place) & on_board;
+            const std::uint32_t on_board = (on_board_[word] >> place) & 1;
+            std::uint32_t known = (known_[word] >> place) & on_board;
+            if constexpr (kRemake) {
+                const std::uint32_t dot = cells_[word].cell(place + std::countr_one(trial_.dots[word] >> place));
+                known |= (hole_[dot >> 16] >> (dot & 0xff)) & on_board;
+            }
             lists_.known[known_count] = lists_.other[other_count] = line;
             known_count += known;
             other_count += on_board - known;
@@ -337,6 +352,7 @@ private:
     };
     std::array<Range, kDirections> rows_;  // words that have dots
     Lists lists_;
+    std::array<std::uint64_t, kRow> hole_{};  // dots of the grid that lay in it, by row
     int kept_ = 0;  // moves of the grid that the last trial still has
 };
 

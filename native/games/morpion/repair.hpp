@@ -65,6 +65,7 @@ private:
     static constexpr std::int64_t kBetweenExchanges = 2000;  // trials of each walker
     static constexpr std::int64_t kBetweenLooks = 64;  // trials between two looks at the control
     static constexpr std::uint32_t kMaxRadius = 3;
+    static constexpr std::uint64_t kRemade = std::uint64_t(1) << 31;  // of 2^32 trials
     static constexpr int kLosses = 64;  // a trial that is shorter by this much is never accepted
 
     // Successive halving (here by four): many grids are worked on for a short while, a quarter of them, the longest, for
@@ -119,7 +120,8 @@ private:
             const std::int64_t until = std::min(trials, done + kBetweenLooks);
             control_.add(until - done);
             for (; done < until; ++done) {
-                cascade_->repair(grid, choose_hole(grid), rng_, trial_);
+                const auto [hole, remake] = choose_hole(grid);
+                cascade_->repair(grid, hole, remake, rng_, trial_);
                 const int loss = grid.size - trial_.size;
                 const bool accepted = loss <= 0 || (loss < kLosses && rng_.uniform() < chances[loss]);
                 if (accepted && !cascade_->same(grid, trial_)) {
@@ -135,13 +137,16 @@ private:
         return longest;
     }
 
-    // Around a random dot of the grid: in one of four trials a strip, otherwise a box.
-    Region choose_hole(const Grid& grid) {
+    // Around a random dot of the grid: in one of four trials a strip, otherwise a box. In half of them its dots may be made
+    // again by other lines.
+    std::pair<Region, bool> choose_hole(const Grid& grid) {
         const Placed& move = grid.moves[rng_.below(static_cast<std::uint32_t>(grid.size))];
-        const auto number = static_cast<std::uint32_t>(rng_.next() >> 32);
+        const std::uint64_t random = rng_.next();
+        const auto number = static_cast<std::uint32_t>(random >> 32);
+        const bool remake = (random & 0xffffffff) < kRemade;
         const Dot centre = {move.x, move.y};
-        if (number % 4 == 0) return strip(centre, static_cast<int>(number >> 2 & 1), number >> 3);
-        return box(centre, static_cast<int>(std::uint64_t(number) * (kMaxRadius + 1) >> 32));
+        if (number % 4 == 0) return {strip(centre, static_cast<int>(number >> 2 & 1), number >> 3), remake};
+        return {box(centre, static_cast<int>(std::uint64_t(number) * (kMaxRadius + 1) >> 32)), remake};
     }
 
     void take(Playout& best, const Grid& grid) {

@@ -46,6 +46,7 @@ struct Settings {
     u32 strips;  // trials of 256 that take out a strip
     u32 wedges;  // trials of 256 that take out a quarter or a half of the plane
     u32 mated;  // trials of 256 with a partner, of walkers that have one
+    u32 remade;  // trials of 256 in which any line that makes a dot of the hole again counts as known
 };
 
 struct Board {
@@ -55,6 +56,7 @@ struct Board {
 
 struct Scratch {  // the shared memory of a warp
     u32 dots[128], used[128], known[128];
+    u32 holes[32];  // dots of the hole that may be made again by any line, by row
     u32 lists[2 * kList];  // known lines, others from kList on: move | known << 15 | x of the new dot << 16 | y << 21
     u32 tallies[kHoles * kTallies];
     u16 games[2][kMoves];  // the grid and the trial
@@ -307,7 +309,8 @@ ROOKERY_WARP void list_legal(Scratch& s, const Settings& settings, Legal& n) {
                     legal[lane] &= legal[lane] - 1;
                     const u32 move = word << 8 | start << 3 | lowest((~s.dots[word] >> start) & 31);
                     const Dot dot = dot_of(move);
-                    entry[lane] = move | ((s.known[word] >> start) & 1) << 15 | dot.x << 16 | dot.y << 21;
+                    const u32 known = s.known[word] >> start | s.holes[dot.y] >> dot.x;
+                    entry[lane] = move | (known & 1) << 15 | dot.x << 16 | dot.y << 21;
                 }
             }
             append<W>(s, n, all, flag, entry);
@@ -399,7 +402,6 @@ ROOKERY_WARP int play_on(Scratch& s, const Settings& settings, Through<W>& of, R
                 word[lane] = of.base[lane] + row;
                 dots[lane] = s.dots[word[lane]] | 1u << here;
                 used[lane] = s.used[word[lane]] | (word[lane] == drawn ? segments : 0);
-                const u32 known = s.known[word[lane]];
                 const u32 missing = (~dots[lane] >> (start & 31)) & 31;
                 const u32 overlap = (used[lane] >> (start & 31)) & settings.used;
                 // From place 28 on `missing` has fewer than 5 bits, and below 0 it is of other places.
@@ -407,8 +409,9 @@ ROOKERY_WARP int play_on(Scratch& s, const Settings& settings, Through<W>& of, R
                              (static_cast<u32>(start) < 28u);
                 const int position = highest(missing | 1);
                 const u32 dot = (move >> 16) + (position - back) * of.step[lane];
+                const u32 known = s.known[word[lane]] >> (start & 31) | s.holes[(dot >> 5) & 31] >> (dot & 31);
                 entry[lane] = (static_cast<u32>(word[lane]) << 8) + (static_cast<u32>(start) << 3) + position +
-                              (((known >> (start & 31)) & 1) << 15) + (dot << 16);
+                              ((known & 1) << 15) + (dot << 16);
             }
         }
         keep_legal<W>(s, n, move, settings.reach);
@@ -431,11 +434,12 @@ ROOKERY_WARP int play_on(Scratch& s, const Settings& settings, Through<W>& of, R
 // sets up its position, and marks the fallen lines as known. Returns the length of what is left.
 template <class W>
 ROOKERY_WARP int destroy(Scratch& s, const Board& board, u32 used, const u16* grid, int length, u16* trial,
-                         const Region& hole) {
+                         const Region& hole, bool remade) {
     typename W::template Vec<u32> alive;  // bit i: move 32 * i + lane
     typename W::template Vec<bool> flag;
     LANES {
         alive[lane] = 0;
+        s.holes[lane] = 0;
         for (int i = 0; i < 128; i += 32) {
             s.dots[i + lane] = board.cross[i + lane];
             s.used[i + lane] = board.border[i + lane];
@@ -451,6 +455,8 @@ ROOKERY_WARP int destroy(Scratch& s, const Board& board, u32 used, const u16* gr
                 if (!hole.contains(dot)) {
                     alive[lane] |= 1u << (base >> 5);
                     place<W>(s, used, move, dot);
+                } else if (remade) {
+                    W::set_bits(s.holes[dot.y], 1u << dot.x);
                 }
             }
         }
@@ -505,6 +511,7 @@ ROOKERY_WARP void know(Scratch& s, const u16* grid, int length, const Region& ho
 struct Choice {
     Hole hole;
     Region region;
+    bool remade;
 };
 
 // What a trial takes out: mostly a box around a random dot of the grid.
@@ -514,11 +521,12 @@ ROOKERY_WARP Choice choose(const Settings& settings, Random<W>& random, const u1
     const Dot centre = dot_of(grid[high(random.next(), length)]);
     if (partner && (number & 255) < settings.mated) {
         // Half of them a box of up to 8 cells around the centre, half a wedge.
-        return {kMated, shape < 128 ? box(centre, static_cast<int>(size * 9 >> 16)) : wedge(centre, size)};
+        return {kMated, shape < 128 ? box(centre, static_cast<int>(size * 9 >> 16)) : wedge(centre, size), false};
     }
-    if (shape < settings.strips) return {kStrip, strip(centre, static_cast<int>(size >> 4) & 1, size)};
-    if (shape < settings.strips + settings.wedges) return {kWedge, wedge(centre, size)};
-    return {kBox, box(centre, static_cast<int>(size * (settings.radius + 1) >> 16))};
+    const bool remade = (number & 255) >= 256 - settings.remade;
+    if (shape < settings.strips) return {kStrip, strip(centre, static_cast<int>(size >> 4) & 1, size), remade};
+    if (shape < settings.strips + settings.wedges) return {kWedge, wedge(centre, size), remade};
+    return {kBox, box(centre, static_cast<int>(size * (settings.radius + 1) >> 16)), remade};
 }
 
 struct Walker {  // a grid, the best one it has been, and what it goes by
@@ -551,11 +559,11 @@ ROOKERY_WARP void walk(Scratch& s, const Board& board, const Settings& settings,
     }
     W::sync();
     ROOKERY_ONCE for (int i = length == 0 ? -1 : 0; i < trials; ++i) {
-        Choice choice = {kBox, box({0, 0}, 0)};
+        Choice choice = {kBox, box({0, 0}, 0), false};
         if (length > 0) choice = choose<W>(settings, random, s.games[now], length, walker.partner_length > 0);
         const u16* grid = s.games[now];
         u16* trial = s.games[now ^ 1];
-        int made = destroy<W>(s, board, settings.used, grid, length, trial, choice.region);
+        int made = destroy<W>(s, board, settings.used, grid, length, trial, choice.region, choice.remade);
         if (choice.hole == kMated) know<W>(s, walker.partner, walker.partner_length, choice.region);
         Legal n;
         list_legal<W>(s, settings, n);

@@ -14,19 +14,24 @@ import pytest
 from rookery import gpu
 from rookery.game import TERMINAL
 from rookery.games.morpion.replicas import (
+    CORNER,
     MOVES,
+    SIDE,
     Device,
     Replicas,
     ReplicaSearch,
     Settings,
     align,
+    cells_of_moves,
+    cut,
     exchange,
+    fallen,
     read_grids,
     to_actions,
     to_codes,
     turned_moves,
 )
-from rookery.games.morpion.rules import Morpion, MorpionState, verify
+from rookery.games.morpion.rules import STEPS, Morpion, MorpionState, verify
 from rookery.games.morpion.search import shipped
 from rookery.run import load_arrays, save_arrays
 from tests.commands import answer, check_refusal
@@ -88,12 +93,18 @@ def test_what_is_found_is_legal_and_over(device: Device, variant: str, tmp_path:
     assert not np.array_equal(search.replicas.at, Replicas.new(search.settings).at), "grids have changed places"
 
 
-def test_a_resumed_search_is_the_same_as_one_in_one_go(device: Device, tmp_path: Path) -> None:
-    whole = ReplicaSearch(SMALL, tmp_path / "whole.json", device=device)
+@pytest.mark.parametrize("settings", [SMALL, replace(SMALL, plain=1.0, cut=2, least=5)])
+def test_a_resumed_search_is_the_same_as_one_in_one_go(device: Device, tmp_path: Path, settings: Settings) -> None:
+    whole = ReplicaSearch(settings, tmp_path / "whole.json", device=device)
     whole.go(1000, rounds=12)
     for rounds in (5, 4, 3):
-        ReplicaSearch(SMALL, tmp_path / "parts.json", resume=True, device=device).go(1000, rounds=rounds)
-    same(whole, ReplicaSearch(SMALL, tmp_path / "parts.json", resume=True, device=device))
+        ReplicaSearch(settings, tmp_path / "parts.json", resume=True, device=device).go(1000, rounds=rounds)
+    same(whole, ReplicaSearch(settings, tmp_path / "parts.json", resume=True, device=device))
+
+
+def test_other_seeds_find_other_games(device: Device, tmp_path: Path) -> None:
+    whole = ReplicaSearch(SMALL, tmp_path / "whole.json", device=device)
+    whole.go(1000, rounds=12)
     other = ReplicaSearch(replace(SMALL, seed=8), device=device)
     other.go(1000, rounds=12)
     assert other.state.moves != whole.state.moves
@@ -165,6 +176,77 @@ def test_aligned_grids_share_their_lines() -> None:
     for row in grids[:8]:
         assert np.array_equal(row, grids[0])
     assert np.array_equal(grids[8, :100], grids[0, :100])
+
+
+def as_rows(codes: Any) -> tuple[Any, Any]:
+    """One grid three times."""
+    grids = np.zeros((3, MOVES), np.uint16)
+    grids[:, : len(codes)] = codes
+    return grids, np.full(3, len(codes), np.int32)
+
+
+def test_what_falls_is_what_a_replay_loses() -> None:
+    game, rng = shipped("5T").game, np.random.default_rng(5)
+    grids, lengths = as_rows(to_codes(shipped("5T")))
+    lengths[2] = 100
+    for share in (0.005, 0.02, 0.1):
+        taken = rng.random(grids.shape) < share
+        falls = fallen(grids, lengths, taken)
+        assert falls[:2].any()
+        for row in range(len(grids)):
+            state = MorpionState(game, [])
+            for i, action in enumerate(to_actions(game, grids[row, : lengths[row]])):
+                stays = not taken[row, i] and action in state.legal_actions()
+                assert falls[row, i] != stays
+                if stays:
+                    state.apply(action)
+            assert not falls[row, lengths[row] :].any()
+
+
+def test_the_cells_of_moves() -> None:
+    game = shipped("5T").game
+    shift = game.rules.corner - CORNER
+    lines, dots = (table[to_codes(shipped("5T"))] for table in cells_of_moves())
+    for action, line, dot in zip(shipped("5T").moves, lines, dots, strict=True):
+        move = game.move(action)
+        dx, dy = STEPS[move.direction]
+        cells = [SIDE * (move.row + i * dy - shift) + move.column + i * dx - shift for i in range(5)]
+        assert (list(line), dot) == (cells, cells[move.position])
+
+
+def test_cuts_are_legal_and_take_out_as_much_as_they_should() -> None:
+    game, rng = shipped("5T").game, np.random.default_rng(6)
+    codes = to_codes(shipped("5T"))
+    taken = []
+    for _ in range(20):
+        grids, lengths = as_rows(codes)
+        cut(grids, lengths, 20, 60, rng)
+        for grid, length in zip(grids, lengths, strict=True):
+            MorpionState(game, to_actions(game, grid[:length]))
+            assert not grid[length:].any()
+            taken.append(len(codes) - length)
+    assert all(lost == 0 or 20 <= lost <= 60 for lost in taken)
+    assert len(set(taken)) > 10
+    grids, lengths = as_rows(codes)
+    cut(grids, lengths, 190, 200, rng)  # more than there are
+    assert (lengths == len(codes)).all()
+
+
+def test_ladders_go_on_from_cuts_of_their_best_grids(device: Device, tmp_path: Path) -> None:
+    record = shipped("5T")
+    (tmp_path / "start.psol").write_text(record.record())
+    settings = replace(SMALL, plain=1.0, trials=300, coldest=0.3, hottest=0.4, cut=3, least=10, most=60)
+    search = ReplicaSearch(settings, starts=[tmp_path / "start.psol"], device=device)
+    search.go(1000, rounds=2)
+    assert (search.replicas.best_lengths == len(record.moves)).all()
+    search.go(1000, rounds=1)
+    replicas = search.replicas
+    assert (replicas.lengths < replicas.kept_lengths.max()).mean() > 0.5
+    assert (replicas.best_lengths == 0).all(), "what counts is what comes of the cuts"
+    cold = replicas.kept_lengths[:3]
+    search.go(1000, rounds=3)
+    assert (replicas.kept_lengths[:3] >= cold - 2).all(), "the first ladders hardly ever choose a shorter grid"
+    assert replicas.kept_lengths.min() > 100
 
 
 def test_neighbours_change_places() -> None:

@@ -26,7 +26,9 @@ State replay(const State& start, const Grid& grid) {
 }  // namespace
 
 // A trial keeps exactly what a replay keeps, ends the game, and what it adds prefers the lines that the grid had.
+// Dots of the hole come back more often where any line may make them.
 TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
+    int trials[2] = {}, remade[2] = {};
     for (const int length : {4, 5}) {
         for (const bool touching : {false, true}) {
             for (const int board : {0, 10, 12, 64}) {
@@ -49,7 +51,8 @@ TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
                     const Region holes[] = {box(at, round / 3 % 4), strip(at, round / 3 % 2, number),
                                             wedge(at, number)};
                     const Region& hole = holes[round % 3];
-                    cascade->repair(grid, hole, rng, trial);
+                    const bool remake = rng.below(2) == 1;
+                    cascade->repair(grid, hole, remake, rng, trial);
                     State state = start;
                     std::set<Line> lost;
                     int kept = 0;
@@ -68,6 +71,13 @@ TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
                     CHECK(replay(start, trial).player() == kTerminal);
                     fell += static_cast<int>(lost.size());
                     for (const Placed& move : trial.played().subspan(kept)) again += lost.contains(move.line);
+                    ++trials[remake];
+                    std::set<std::pair<int, int>> dots;
+                    for (const Placed& move : grid.played()) {
+                        if (hole.contains({move.x, move.y})) dots.insert({move.x, move.y});
+                    }
+                    for (const Placed& move : trial.played().subspan(kept))
+                        remade[remake] += dots.contains({move.x, move.y});
                     const State one = replay(start, grid), two = replay(start, trial);
                     const auto sorted = [](const State& s) { return std::set(s.moves().begin(), s.moves().end()); };
                     CHECK(cascade->same(grid, trial) == (sorted(one) == sorted(two)));
@@ -82,6 +92,7 @@ TEST(morpion_a_trial_keeps_what_a_replay_would_keep) {
             }
         }
     }
+    CHECK(10 * remade[1] * trials[0] > 11 * remade[0] * trials[1]);
 }
 
 // Lines are drawn with their weights, although those that are no longer legal stay in the lists until they are drawn.

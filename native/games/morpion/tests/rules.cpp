@@ -1,5 +1,7 @@
 #include "games/morpion/rules.hpp"
 
+#include <array>
+
 #include "tests/check.hpp"
 #include "games/morpion/repair.hpp"
 
@@ -85,6 +87,45 @@ TEST(morpion_lines_and_their_bytes) {
             const auto move = rules.move(action);
             CHECK(move.direction == action / (side * side * 5));
             CHECK(rules.action(static_cast<Line>(move.line), action % 5) == action);
+        }
+    }
+}
+
+// The dots of a line and the one that is drawn, moved one by one.
+TEST(morpion_symmetries_move_every_dot) {
+    constexpr std::array<int, 4> kRight = {1, 0, 1, 1}, kDown = {0, 1, -1, 1};
+    for (const int length : {4, 5}) {
+        for (const int side : {length == 5 ? 10 : 9, length == 5 ? 12 : 11}) {
+            const morpion::Rules rules(length, false, side);
+            CHECK(rules.centred() && !morpion::Rules(length, false, side + 1).centred());
+            using Dots = std::vector<std::pair<int, int>>;  // the one that is drawn, then all in order
+            const auto dots_of = [&](Action action) {
+                const auto move = rules.move(action);
+                Dots dots{{move.dot.x, move.dot.y}};
+                for (int i = 0; i < length; ++i) {
+                    const int steps = i - action % length;
+                    dots.emplace_back(move.dot.x + steps * kRight[move.direction],
+                                      move.dot.y + steps * kDown[move.direction]);
+                }
+                std::sort(dots.begin() + 1, dots.end());
+                return dots;
+            };
+            for (Action action = 0; action < rules.num_actions(); ++action) {
+                const Dots dots = dots_of(action);
+                if (std::any_of(dots.begin(), dots.end(),
+                                [&](auto dot) { return !rules.on_board({dot.first, dot.second}); }))
+                    continue;
+                for (int symmetry = 0; symmetry < 8; ++symmetry) {
+                    Dots expected = dots;
+                    for (auto& [x, y] : expected) {
+                        if (symmetry & 1) x = side - 1 - x;
+                        if (symmetry & 2) y = side - 1 - y;
+                        if (symmetry & 4) std::swap(x, y);
+                    }
+                    std::sort(expected.begin() + 1, expected.end());
+                    CHECK(dots_of(rules.transform(action, symmetry)) == expected);
+                }
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ using Down = CpuWarp<true>;
 
 namespace {
 
-Settings settings_of(bool touching) { return {touching ? 15u : 31u, touching ? 3u : 4u, 1000, 3, 40, 40, 80}; }
+Settings settings_of(bool touching) { return {touching ? 15u : 31u, touching ? 3u : 4u, 1000, 3, 40, 40, 80, 64}; }
 
 // The unlimited grid has 16 more rows and columns before those of the GPU's board.
 Action action_of(const morpion::Rules& rules, u32 move) {
@@ -88,14 +88,19 @@ TEST(morpion_warps_take_out_what_a_replay_would_lose) {
             const Region holes[] = {box(centre, round % 5), strip(centre, round % 2, number), wedge(centre, number)};
             const Region& hole = holes[round % 3];
             std::vector<u16> kept(kMoves), expected;
-            const int left = destroy<Up>(scratch, board, settings.used, game.grid.data(), length, kept.data(), hole);
+            const bool remade = round / 3 % 2 == 1;
+            const int left =
+                destroy<Up>(scratch, board, settings.used, game.grid.data(), length, kept.data(), hole, remade);
             kept.resize(left);
             morpion::State state(rules);
             std::set<int> lost;  // lines
+            std::set<std::pair<int, int>> dots;  // that any line may make again
             std::vector<u32> marked(128);
             for (int i = 0; i < length; ++i) {
                 const Action action = action_of(rules, game.grid[i]);
                 const bool out = hole.contains(dot_of(game.grid[i]));
+                const morpion::Cell dot = rules.move(action).dot;
+                if (out && remade) dots.insert({dot.x, dot.y});
                 if (!out && state.is_legal(action)) {
                     state.apply(action);
                     expected.push_back(game.grid[i]);
@@ -111,8 +116,10 @@ TEST(morpion_warps_take_out_what_a_replay_would_lose) {
             Legal n;
             list_legal<Up>(scratch, settings, n);
             std::set<Action> legal, known, others;
-            for (const auto line : state.legal_lines())
-                (lost.contains(line) ? known : others).insert(state.action(line));
+            for (const auto line : state.legal_lines()) {
+                const morpion::Cell dot = rules.move(state.action(line)).dot;
+                (lost.contains(line) || dots.contains({dot.x, dot.y}) ? known : others).insert(state.action(line));
+            }
             for (int i = 0; i < n.known; ++i) legal.insert(action_of(rules, scratch.lists[i] & 0x7fff));
             CHECK(legal == known && n.lost == 0);
             legal.clear();
@@ -167,7 +174,7 @@ TEST(morpion_warps_do_the_same_in_any_order_of_lanes) {
 TEST(morpion_warps_take_over_the_lines_of_a_partner) {
     const Board board = make_board();
     Settings settings = settings_of(true);
-    settings.mated = 0;
+    settings.mated = settings.remade = 0;
     Scratch scratch;
     Grids good(1, 0.5);
     walk<Up>(scratch, board, settings, good.walker, 20'000);

@@ -42,6 +42,8 @@ SIDE, CORNER = 32, 11
 CHECKPOINT_SECONDS = 20
 ALIGN_ROUNDS = 100
 """Rounds between two alignments of the grids of an island."""
+CHOOSING = (0.3, 3.0)
+"""Temperatures at which the first and the last ladder choose the grid to cut next."""
 
 Grids = npt.NDArray[np.uint16]
 Numbers = npt.NDArray[np.int32]
@@ -58,9 +60,9 @@ class Settings:
     temperatures: int = 8
     """Grids of a ladder."""
     coldest: float | None = None
-    """Temperature of the first grid of a ladder; 0.6 on 5T, 0.3 on 5D."""
+    """Temperature of the first grid of a ladder; 0.5 on 5T, 0.3 on 5D."""
     hottest: float | None = None
-    """Temperature of the last grid of a ladder; 1.2 on 5T, 0.51 on 5D."""
+    """Temperature of the last grid of a ladder; 1.1 on 5T, 0.51 on 5D."""
     trials: int = 2000
     """Trials of every grid in a round."""
     radius: int | None = None
@@ -73,6 +75,8 @@ class Settings:
     """Share of the grids that have a partner in a round."""
     mated: int = 8
     """Trials of 256 that repair a hole with the partner's lines, in grids that have a partner."""
+    remade: int = 128
+    """Trials of 256 in which every line that makes a dot of the hole again counts as known."""
     weight: int = 1000
     """Weight of a known line when a game is played to its end; any other has 1."""
     plain: float = 1.0
@@ -89,6 +93,12 @@ class Settings:
     """Share of the ladders that a renewal replaces, those that have done worst since the last one."""
     fresh: float = 0.25
     """Share of the replaced ladders that begin again; the others are copies of one of the best quarter."""
+    cut: int = 0
+    """Rounds after which all grids of a ladder become one of its best ones with parts cut out; 0 for never."""
+    least: int = 12
+    """Moves that a cut takes out at least."""
+    most: int = 70
+    """Moves that a cut takes out at most."""
 
     method: ClassVar[str] = "replicas"
 
@@ -97,16 +107,17 @@ class Settings:
         if self.variant not in ("5T", "5D"):
             raise ValueError(f"the GPU searches 5T and 5D, not {self.variant}")
         for name, default in (
-            ("coldest", 0.3 if cold else 0.6),
-            ("hottest", 0.51 if cold else 1.2),
+            ("coldest", 0.3 if cold else 0.5),
+            ("hottest", 0.51 if cold else 1.1),
             ("radius", 3 if cold else 5),
         ):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, default)
         whole = {"ladders": (0, 1_000_000), "temperatures": (1, 64), "trials": (1, 1_000_000), "radius": (0, 31)}
-        whole |= dict.fromkeys(("strips", "wedges", "mated"), (0, 256)) | {"weight": (1, 1_000_000)}
+        whole |= dict.fromkeys(("strips", "wedges", "mated", "remade"), (0, 256)) | {"weight": (1, 1_000_000)}
         whole |= dict.fromkeys(("mating", "share", "fresh", "plain"), (0, 1)) | {"islands": (1, 1000)}
-        whole |= dict.fromkeys(("settle", "renew", "merge"), (0, 1_000_000_000))
+        whole |= dict.fromkeys(("settle", "renew", "merge", "cut"), (0, 1_000_000_000))
+        whole |= dict.fromkeys(("least", "most"), (0, MOVES))
         for name, (low, high) in whole.items():
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} must be {low} to {high:,}, and is {getattr(self, name)}")
@@ -124,7 +135,9 @@ class Settings:
 
 
 class _Settings(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in ("used", "reach", "weight", "radius", "strips", "wedges", "mated")]
+    _fields_ = [
+        (name, ctypes.c_uint32) for name in ("used", "reach", "weight", "radius", "strips", "wedges", "mated", "remade")
+    ]
 
 
 class _Batch(ctypes.Structure):
@@ -161,7 +174,7 @@ class Device:
         touching = settings.variant == "5T"
         chosen = _Settings(
             15 if touching else 31, 3 if touching else 4, settings.weight, settings.radius, settings.strips,
-            settings.wedges, settings.mated,
+            settings.wedges, settings.mated, settings.remade,
         )  # fmt: skip
         accept = replicas.accept[replicas.heat]
         tallies = np.zeros((walkers, len(HOLES), 3), np.uint32)
@@ -272,6 +285,9 @@ class Replicas:
     """The walker at every temperature, `[ladders, temperatures]`."""
     born: Numbers
     """The round in which every ladder began, `[ladders]`."""
+    kept: Grids
+    """The grid that every ladder was cut from, `[ladders, MOVES]`."""
+    kept_lengths: Numbers
     accept: npt.NDArray[np.uint32]
     """Chances of acceptance by temperature and loss, as 32-bit numbers, `[temperatures, LOSSES]`."""
 
@@ -283,6 +299,7 @@ class Replicas:
             np.zeros((walkers, MOVES), np.uint16), np.zeros(walkers, np.int32), np.zeros((walkers, MOVES), np.uint16),
             np.zeros(walkers, np.int32), np.zeros(walkers, np.uint32),
             np.arange(walkers, dtype=np.int32).reshape(settings.ladders, settings.temperatures),
+            np.zeros(settings.ladders, np.int32), np.zeros((settings.ladders, MOVES), np.uint16),
             np.zeros(settings.ladders, np.int32), np.minimum(chances, 2.0**32 - 1).astype(np.uint32),
         )  # fmt: skip
 
@@ -309,6 +326,51 @@ def exchange(
     moved = rng.random(chance.shape) < chance
     cold[:], hot[:] = np.where(moved, hot, cold), np.where(moved, cold, hot)
     return moved
+
+
+@cache
+def cells_of_moves() -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+    """The cells of every move's line, `[32768, 5]`, and the one of its new dot; a cell is its row * SIDE + column."""
+    direction, x, y, position = _parts(np.arange(1 << 15))
+    along = np.choose(direction, [SIDE * dy + dx for dx, dy in STEPS])
+    cells = ((SIDE * y + x)[:, None] + np.arange(5) * along[:, None]) % SIDE**2
+    return cells.astype(np.int16), cells[np.arange(1 << 15), np.minimum(position, 4)].astype(np.int16)
+
+
+def fallen(grids: Grids, lengths: Numbers, taken: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The moves of every grid that fall when some are taken out, those included; both `[grids, MOVES]`."""
+    of_line, of_dot = cells_of_moves()
+    rows, missing = np.arange(len(grids)), np.zeros((len(grids), SIDE**2), bool)
+    falls = taken & (np.arange(MOVES) < lengths[:, None])
+    for move in range(int(lengths.max(initial=0))):  # what supports a move was played before it
+        codes = grids[:, move]
+        falls[:, move] |= missing[rows[:, None], of_line[codes]].any(1) & (move < lengths)
+        missing[rows, of_dot[codes]] |= falls[:, move]
+    return falls
+
+
+def cut(grids: Grids, lengths: Numbers, least: int, most: int, rng: np.random.Generator) -> None:
+    """Take a box, a strip, a quarter or a half of the plane out of every grid, turned at random. A grid for which eight
+    drawings bring no hole with which `least` to `most` moves fall stays as it is."""
+    of_line, of_dot = cells_of_moves()
+    rows = np.flatnonzero(lengths > 0)
+    for _ in range(8):
+        shape = (len(rows), 1)
+        dots, centre = of_dot[grids[rows]], of_line[grids[rows, rng.integers(0, lengths[rows])], :1]
+        right, down = dots % SIDE - centre % SIDE, dots // SIDE - centre // SIDE
+        diagonal = rng.random(shape) < 0.5
+        u = np.where(diagonal, right + down, right) * rng.choice([-1, 1], shape)
+        v = np.where(diagonal, right - down, down) * rng.choice([-1, 1], shape)
+        swapped, size = rng.random(shape) < 0.5, rng.integers(0, 7, shape)
+        u, v = np.where(swapped, v, u), np.where(swapped, u, v)
+        box, strip = (abs(u) <= size) & (abs(v) <= size), (u >= 0) & (abs(v) <= size)
+        holes = np.choose(rng.integers(0, 4, shape), [box, strip, (u >= 0) & (v >= 0), u >= 0])
+        falls = fallen(grids[rows], lengths[rows], holes)
+        fits = (falls.sum(1) >= least) & (falls.sum(1) <= most)
+        for row, falling in zip(rows[fits], falls[fits], strict=True):
+            stays = grids[row, : lengths[row]][~falling[: lengths[row]]]
+            grids[row], lengths[row] = np.pad(stays, (0, MOVES - len(stays))), len(stays)
+        rows = rows[~fits]
 
 
 def align(grids: Grids, lengths: Numbers) -> None:
@@ -436,6 +498,23 @@ class ReplicaSearch(SavedSearch):
             for island in self.islands:
                 self._renew(island, to_renew)
             replicas.best_lengths[:] = 0
+        if settings.cut and self.rounds % settings.cut == 0:
+            self._cut(to_renew)
+
+    def _cut(self, rng: np.random.Generator) -> None:
+        """Let every ladder choose the grid that it was cut from, or the best one of any of its walkers since, and give
+        every walker a cut of it."""
+        replicas, ladders = self.replicas, np.arange(self.settings.ladders)
+        lengths = np.column_stack([replicas.kept_lengths, replicas.best_lengths[replicas.at]])
+        heat = np.geomspace(*CHOOSING, len(ladders))[:, None]
+        chosen = (lengths + heat * rng.gumbel(size=lengths.shape)).argmax(1)  # a draw with weights exp(length / heat)
+        taken = np.flatnonzero(chosen)  # not the one it was cut from
+        best = replicas.at[taken, chosen[taken] - 1]
+        replicas.kept[taken], replicas.kept_lengths[taken] = replicas.best[best], replicas.best_lengths[best]
+        replicas.grids[replicas.at] = replicas.kept[:, None]
+        replicas.lengths[replicas.at] = replicas.kept_lengths[:, None]
+        cut(replicas.grids, replicas.lengths, self.settings.least, self.settings.most, rng)
+        replicas.best_lengths[:] = 0
 
     def _partners(self, rng: np.random.Generator) -> tuple[Grids, Numbers]:
         """For some walkers a grid of another ladder of their island that is not hotter; the others have one of length
@@ -508,7 +587,7 @@ class ReplicaSearch(SavedSearch):
     def data(self) -> dict[str, Any]:
         return super().data() | {"starts": self.starts, "statistics": self.statistics()}
 
-    _SAVED = ("grids", "lengths", "best", "best_lengths", "counters", "at", "born")
+    _SAVED = ("grids", "lengths", "best", "best_lengths", "counters", "at", "born", "kept", "kept_lengths")
 
     def save(self) -> None:
         super().save()
@@ -542,6 +621,7 @@ class ReplicaSearch(SavedSearch):
                 setattr(self.replicas, name, arrays[name])
             _check(self.replicas.grids, self.replicas.lengths)
             _check(self.replicas.best, self.replicas.best_lengths)
+            _check(self.replicas.kept, self.replicas.kept_lengths)
             if sorted(self.replicas.at.reshape(-1)) != list(range(self.replicas.at.size)):
                 raise ValueError("its walkers are not at one temperature each")
         except (ValueError, KeyError) as error:
@@ -555,6 +635,8 @@ class ReplicaSearch(SavedSearch):
                 codes = grids[ladder % len(grids)]
                 self.replicas.grids[walker, : len(codes)] = codes
                 self.replicas.lengths[walker] = len(codes)
+        self.replicas.kept = self.replicas.grids[self.replicas.at[:, 0]]
+        self.replicas.kept_lengths = self.replicas.lengths[self.replicas.at[:, 0]]
 
 
 def _check(grids: Grids, lengths: Numbers) -> None:
