@@ -112,10 +112,12 @@ static std::shared_ptr<const Evaluation> or_material(std::shared_ptr<Evaluation>
 struct OwningEngine {
     std::shared_ptr<const Evaluation> evaluation;
     std::shared_ptr<const Database> endgames;
+    Cached cached;
     Engine engine;
 
     OwningEngine(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Database> t, bool selective)
-        : evaluation(std::move(e)), endgames(std::move(t)), engine(*evaluation, endgames.get(), 20, selective) {}
+        : evaluation(std::move(e)), endgames(std::move(t)), cached(*evaluation),
+          engine(cached, endgames.get(), 20, selective) {}
 };
 
 // 0 is no limit.

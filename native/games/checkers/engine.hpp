@@ -54,6 +54,28 @@ private:
     static constexpr std::size_t kPage = std::size_t(1) << 21;
 };
 
+// Another evaluation that remembers values it gave: a search asks for most of them more than once. Not for several threads.
+class Cached : public Evaluation {
+public:
+    explicit Cached(const Evaluation& evaluation) : evaluation_(evaluation), entries_(std::size_t(1) << kLogEntries) {}
+
+    Score operator()(const Position& p) const override {
+        const std::uint64_t key = hash(p);
+        std::uint64_t& entry = entries_[key >> (64 - kLogEntries)];
+        if ((entry ^ key << kValueBits) >> kValueBits)
+            entry = key << kValueBits | (static_cast<std::uint32_t>(evaluation_(p)) & ((1 << kValueBits) - 1));
+        return static_cast<Score>(static_cast<std::int64_t>(entry << (64 - kValueBits)) >> (64 - kValueBits));
+    }
+
+private:
+    // The bits of a key that are neither stored nor the index are eight; half a megabyte stays in the processor's cache.
+    static constexpr int kLogEntries = 16, kValueBits = 24;
+    static_assert(kMaxEvaluation < 1 << (kValueBits - 1));
+
+    const Evaluation& evaluation_;
+    mutable std::vector<std::uint64_t> entries_;
+};
+
 struct Limits {
     int depth = 99;  // at most Engine::kMaxDepth
     std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();
@@ -179,6 +201,7 @@ private:
         std::uint8_t search = 0;  // which call wrote it
     };
     static_assert(sizeof(Entry) == 16);
+    static constexpr double kNodesPerSecond = 1e7;  // about
     struct alignas(64) Cluster : std::array<Entry, 4> {};  // a cache line
     static constexpr std::int16_t kUnknown = std::numeric_limits<std::int16_t>::min();
 
@@ -214,6 +237,11 @@ private:
         ++call_;
         if (!limits.keep || limits.contempt != contempt_ || (contempt_ && root.player() != player_) || oldest_ > call_)
             oldest_ = call_;
+        // No more of the table than the search can fill, so that a short one stays in the processor's cache.
+        const double most = std::min(static_cast<double>(limits.nodes), kNodesPerSecond * limits.seconds);
+        mask_ = clusters_.size() - 1;
+        if (most < static_cast<double>(clusters_.size()))
+            mask_ = std::min(mask_, std::bit_ceil(static_cast<std::size_t>(most) / 2 + 1) - 1);
         contempt_ = limits.contempt;
         player_ = root.player();
         if (plies_.empty()) plies_.resize(kMaxPly + 2);
@@ -268,7 +296,7 @@ private:
         const Past& before = past_[now_];
         // At the horizon only captures follow, which need no key.
         const std::uint64_t key = depth > 0 || reversible ? hash(next) : 0;
-        if (depth > 0) __builtin_prefetch(&clusters_[key & (clusters_.size() - 1)]);
+        if (depth > 0) __builtin_prefetch(&clusters_[key & mask_]);
         past_[++now_] = {key, reversible ? before.reversible + 1 : 0, capture ? 0 : before.quiet + 1,
                          reversible ? before.fortieth + 1 : 0};
         plies_[ply + 1].last = action;
@@ -463,14 +491,14 @@ private:
     }
 
     Entry* find(std::uint64_t key) {
-        for (Entry& entry : clusters_[key & (clusters_.size() - 1)]) {
+        for (Entry& entry : clusters_[key & mask_]) {
             if (entry.key == key && entry.search >= oldest_) return &entry;
         }
         return nullptr;
     }
 
     void store(std::uint64_t key, Action action, Score score, Score value, int depth, Bound bound, int ply) {
-        Cluster& cluster = clusters_[key & (clusters_.size() - 1)];
+        Cluster& cluster = clusters_[key & mask_];
         Entry* replaced = &cluster[0];
         int least = 1 << 20;
         for (Entry& entry : cluster) {
@@ -495,6 +523,7 @@ private:
     const Database* endgames_;
     bool selective_;
     std::vector<Cluster, LargePages<Cluster>> clusters_;
+    std::size_t mask_ = 0;  // a cluster's number has these bits of a key
     std::uint8_t call_ = 0, oldest_ = 1;  // this call, and the first one whose entries count
     Score contempt_ = 0;
     int player_ = 0;

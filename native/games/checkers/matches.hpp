@@ -43,14 +43,15 @@ struct MatchGame {
 // game becomes depends on the seed and its number alone. `control.done` counts games.
 inline void play_match(const State& start, const std::array<Player, 2>& players, int opening_plies, std::uint64_t seed,
                        int threads, std::span<MatchGame> games, Control& control) {
-    constexpr std::int64_t kBlock = 8;
+    constexpr std::int64_t kBlock = 2;  // the two games of an opening
     const auto count = static_cast<std::int64_t>(games.size());
     parallel_blocks((count + kBlock - 1) / kBlock, threads, [&](std::int64_t block) {
         std::array<std::optional<Search>, 2> searches;
+        std::array<std::optional<Cached>, 2> values;
         std::array<std::optional<Engine>, 2> engines;
         for (int i = 0; i < 2; ++i) {
             if (players[i].limits.any()) {
-                engines[i].emplace(*players[i].evaluation, players[i].endgames.get());
+                engines[i].emplace(values[i].emplace(*players[i].evaluation), players[i].endgames.get());
             } else if (players[i].depth > 0) {
                 searches[i].emplace(*players[i].evaluation, players[i].endgames.get());
             }

@@ -66,8 +66,9 @@ inline std::vector<Example> play_examples(const State& start, const Evaluation& 
     std::vector<std::vector<Example>> played(games);
     constexpr std::int64_t kBlock = 8;
     parallel_blocks((games + kBlock - 1) / kBlock, threads, [&](std::int64_t block) {
-        Sampled sampled(evaluation, settings.leaves);
-        Engine engine(sampled, endgames, 13), judge(evaluation, endgames, 13);
+        const Cached cached(evaluation);
+        Sampled sampled(cached, settings.leaves);
+        Engine engine(sampled, endgames, 13), judge(cached, endgames, 13);
         const Limits limits{.nodes = settings.nodes};
         std::vector<TdLearner::Step> steps;
         for (std::int64_t i = block * kBlock; i < std::min(games, (block + 1) * kBlock); ++i) {

@@ -129,6 +129,31 @@ TEST(checkers_td_threads) {
     CHECK(one.weights.value == two.weights.value);
 }
 
+// Far from zero on both sides, and other for every position, so that a value of another position shows.
+struct CountedValue : Evaluation {
+    mutable int asked = 0;
+    Score operator()(const Position& p) const override {
+        ++asked;
+        return static_cast<Score>(hash(p) % (2 * kMaxEvaluation + 1)) - kMaxEvaluation;
+    }
+};
+
+TEST(checkers_cached_values) {
+    const CountedValue value, same;
+    const Cached cached(value);
+    int positions = 0;
+    for_random_positions(200, [&](const Position& p, const Position& q) {
+        CHECK(cached(p) == same(p));
+        CHECK(cached(q) == same(q));
+        const int asked = value.asked;
+        CHECK(cached(q) == same(q));
+        CHECK(value.asked == asked);
+        positions += 2;
+    });
+    CHECK(value.asked > positions / 2);  // most positions are new
+    CHECK(value.asked < positions);      // openings occur again
+}
+
 TEST(checkers_matches) {
     const auto material = std::make_shared<MaterialValue>();
     Control control;

@@ -24,14 +24,14 @@ class Strength:
 
 
 LEVELS = (
-    Strength("Beginner", "looks one move ahead and often errs", depth=1, noise=200, elo=700),
-    Strength("Novice", "sees simple captures, and errs", depth=2, noise=100, elo=950),
-    Strength("Casual player", "sees short exchanges, and errs now and then", depth=3, noise=50, elo=1260),
-    Strength("Improver", "looks four plies ahead, with small errors", depth=4, noise=25, elo=1490),
-    Strength("Club player", "looks six plies ahead", depth=6, noise=10, elo=1770),
-    Strength("Tournament player", "looks at 2,000 positions per move", nodes=2_000, elo=1890),
-    Strength("Expert", "looks at 20,000 positions, knows openings and endgames", nodes=20_000, endgames=True, elo=2110),
+    Strength("Beginner", "looks one move ahead and often errs", depth=1, noise=200, elo=600),
+    Strength("Novice", "sees simple captures, and errs", depth=2, noise=100, elo=1040),
+    Strength("Casual player", "sees short exchanges, and errs now and then", depth=3, noise=50, elo=1400),
+    Strength("Improver", "looks four plies ahead, with small errors", depth=4, noise=25, elo=1720),
+    Strength("Club player", "looks six plies ahead", depth=6, noise=10, elo=2100),
+    Strength("Tournament player", "looks at 2,000 positions per move", nodes=2_000, elo=2240),
+    Strength("Expert", "looks at 20,000 positions, knows openings and endgames", nodes=20_000, endgames=True, elo=2480),
     Strength(
-        "Master", "looks at 100,000 positions, knows openings and endgames", nodes=100_000, endgames=True, elo=2260
+        "Master", "looks at 100,000 positions, knows openings and endgames", nodes=100_000, endgames=True, elo=2610
     ),
 )
