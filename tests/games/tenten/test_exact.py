@@ -394,3 +394,66 @@ def test_rewards_are_discounted_by_nine_tenths_unless_told_otherwise() -> None:
         plain = exact.solve(game, objective, evaluate=False)
         assert plain.discount == discount
         assert plain.value_empty == exact.solve(game, objective, discount, evaluate=False).value_empty
+
+
+@pytest.mark.parametrize("ended", [1, 7, 99])
+def test_few_deaths_are_counted_as_a_poisson_variable(ended: int) -> None:
+    """Games of 50 rounds that ended among games that reached the limit of 100: Garwood's interval of the deaths."""
+    chi2 = pytest.importorskip("scipy.stats").chi2
+    rounds = np.array([50] * ended + [100] * 20, np.int64)
+    played = exact.Played(rounds, 3 * rounds, 100)
+    assert played.deaths == ended
+    total = 50 * ended + 2000
+    mean, low, high = played.mean_rounds
+    assert mean == pytest.approx(total / ended)
+    assert low == pytest.approx(total / (chi2.ppf(0.975, 2 * ended + 2) / 2), rel=1e-6)
+    assert high == pytest.approx(total / (chi2.ppf(0.025, 2 * ended) / 2), rel=1e-6)
+
+
+def test_without_a_death_there_is_only_a_lower_bound() -> None:
+    played = exact.Played(np.full(20, 100, np.int64), np.zeros(20, np.int64), 100)
+    assert played.deaths == 0
+    mean, low, high = played.mean_rounds
+    assert math.isinf(mean)
+    assert math.isinf(high)
+    assert low == pytest.approx(2000 / -math.log(0.025), rel=1e-6)  # the mean that gives no death once in 40 times
+
+
+def test_many_games_that_all_ended_have_a_normal_interval() -> None:
+    rounds = np.arange(1, 101)
+    mean, low, high = exact.Played(rounds, rounds, 1000).mean_rounds
+    half = 1.96 * math.sqrt(sum((n - 50.5) ** 2 for n in range(1, 101)) / 99 / 100)
+    assert (mean, low, high) == pytest.approx((50.5, 50.5 - half, 50.5 + half))
+    few = exact.Played(rounds[:99], rounds[:99], 1000).mean_rounds  # one less counts as a Poisson variable
+    assert few[2] - few[0] != pytest.approx(few[0] - few[1], rel=1e-3)
+
+
+def test_tables_are_of_double_precision_where_that_is_cheap() -> None:
+    """Up to 20 cells, and for survival up to 25."""
+    assert exact.table_bytes(TenTen(4, 5), "r1") == 8 << 20
+    assert exact.table_bytes(TenTen(3, 7), "r1") == 4 << 21
+    assert exact.table_bytes(TenTen(5, 5), "survival") == 8 << 25
+    assert exact.table_bytes(TenTen(3, 9), "survival") == 4 << 27
+
+
+@pytest.mark.parametrize(("rows", "columns", "fits"), [(4, 8, True), (3, 10, True), (6, 6, False), (1, 3, True)])
+def test_boards_of_3_to_32_cells_can_be_held(rows: int, columns: int, fits: bool) -> None:
+    game = TenTen(rows, columns)
+    if fits:
+        exact.check_feasible(game, available=1 << 60)
+        need = exact.table_bytes(game)
+        exact.check_feasible(game, available=need)
+        with pytest.raises(ValueError, match=f"needs a table of {need} bytes, and {need - 1} bytes"):
+            exact.check_feasible(game, available=need - 1)
+    else:
+        with pytest.raises(ValueError, match="boards of up to 32 cells can be solved here"):
+            exact.check_feasible(game, available=1 << 60)
+
+
+def test_expected_moves_are_counted() -> None:
+    """On the empty board of 2 by 3: six places of 1x1, four of 1x2 and three of 2x1, all as likely."""
+    assert exact.expected_moves(TenTen(2, 3, "three")) == pytest.approx((6 + 4 + 3) / 3)
+    # With the first cell filled: five, three and two.
+    assert exact.expected_moves(TenTen(2, 3, "three"), 1) == pytest.approx((5 + 3 + 2) / 3)
+    # The seven: the first three count twice, and two of each corner fit.
+    assert exact.expected_moves(TenTen(2, 3, "seven")) == pytest.approx((2 * 6 + 2 * 4 + 2 * 3 + 4 * 2) / 10)

@@ -290,9 +290,10 @@ class TenTenState(_native.tenten.State):
 
     def status(self) -> str:
         """The points so far, and at the end the rounds."""
+        points = f"{self.score:,} point{'s' * (self.score != 1)}"
         if self.player() != TERMINAL:
-            return f"{self.score:,} point{'s' * (self.score != 1)}"
-        return f"No piece fits any more: {self.score:,} points in {self.rounds:,} rounds"
+            return points
+        return f"No piece fits any more: {points} in {self.rounds:,} round{'s' * (self.rounds != 1)}"
 
 
 _BLOCK = "#5d7f9c"
