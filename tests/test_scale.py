@@ -19,10 +19,10 @@ import pytest
 from rookery import arena, files, progress
 from rookery.scale import Background, Job, Needs, Task, TaskQueue, note
 from rookery.scale import simulate as simulation
-from rookery.scale.executors import carry_out
-from rookery.scale.jobs import find_parts, merge, parse_shard
+from rookery.scale.executors import Processes, _in_pool, batch_size, carry_out, check_on
+from rookery.scale.jobs import find_parts, merge, parse_shard, read
 from rookery.scale.simulate import Costs, Simulated, SimulatedJob, simulate
-from rookery.scale.tasks import Setup, enter, pickled, travelling
+from rookery.scale.tasks import Message, Setup, do, enter, pickled, sentence, travelling, unpack
 from tests.commands import answer, check_refusal
 
 ME = __name__
@@ -358,7 +358,8 @@ def test_user_files_travel_with_tasks(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_shards_are_parsed() -> None:
     assert parse_shard(None) is None
-    for text in ("0/3", "4/3", "1", "a/b", "1/1000000", "-1/2"):
+    assert [parse_shard(text) for text in ("1/1", "3/3", "100000/100000")] == [(1, 1), (3, 3), (100_000, 100_000)]
+    for text in ("0/3", "4/3", "1", "a/b", "1/1000000", "1/100001", "-1/2", "1/2/3"):
         with pytest.raises(ValueError, match="the shard must be"):
             parse_shard(text)
 
@@ -422,3 +423,295 @@ def test_native_code_of_a_worker_needs_no_second_thread(handler: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     share = float(done.stdout)
     assert share > 0.9 if handler == "SIG_IGN" else share < 0.5
+
+
+class Script:
+    """A pool that does what it is told: what batches say in every poll, with everything that was submitted."""
+
+    batch_seconds, hand_over = 1.0, 0.0
+
+    def __init__(self, cores: int, seconds: float = 0.0, lost: set[str] | None = None) -> None:
+        self._cores, self._seconds, self._lost = cores, seconds, lost or set()
+        self.batches: list[list[str]] = []
+        self.most_cores = 0
+        self._under_way: dict[int, list[Task]] = {}
+
+    def cores(self) -> int:
+        return self._cores
+
+    def submit(self, batch: Any) -> int:
+        self.batches.append([task.key for task in batch])
+        assert len({task.needs for task in batch}) == 1
+        self._under_way[len(self.batches)] = list(batch)
+        self.most_cores = max(self.most_cores, sum(tasks[0].needs.cores for tasks in self._under_way.values()))
+        return len(self.batches)
+
+    def poll(self, seconds: float) -> list[tuple[int, Message | str | None]]:
+        """The oldest batch ends: a task called "raises" is an error, one that is to be lost takes the batch with it."""
+        number = min(self._under_way)
+        said: list[tuple[int, Message | str | None]] = []
+        for task in self._under_way.pop(number):
+            if task.key in self._lost:
+                return [*said, (number, f"lost with {task.key}")]
+            kind: Any = "error" if task.key == "raises" else "row"
+            said.append((number, Message(kind, task.key, task.key, self._seconds)))
+        return [*said, (number, None)]
+
+    def close(self) -> None:
+        raise AssertionError("closed by whoever made it")
+
+
+def in_pool(pool: Script, tasks: list[Task], retries: int = 1, count: int | None = None) -> list[Message]:
+    return [said for said in _in_pool(iter(tasks), pool, retries, count, lambda *_: None) if said]
+
+
+def keyed(keys: str, needs: Needs | None = None) -> list[Task]:
+    return [Task(key, f"{ME}:square", {}, needs or Needs()) for key in keys.split()]
+
+
+def test_a_lost_batch_is_done_again_task_by_task() -> None:
+    """The first batch measures how long a task takes; then five tasks fit into a batch of a second."""
+    pool = Script(1, seconds=0.2, lost={"d"})
+    said = in_pool(pool, keyed("a b c d e f g h i j k"), count=11)
+    assert pool.batches[:6] == [["a"], ["b", "c", "d", "e", "f"], ["d"], ["e"], ["f"], ["d"]]
+    assert list(itertools.chain(*pool.batches[6:])) == list("ghijk")
+    assert sorted(message.key for message in said if message.kind == "row") == list("abcefghijk")
+    assert [message for message in said if message.kind == "error"] == [Message("error", "d", "lost with d")]
+
+
+def test_a_task_that_raises_is_tried_again_as_often_as_asked() -> None:
+    for retries in (0, 2):
+        pool = Script(1)
+        said = in_pool(pool, keyed("a raises b"), retries)
+        assert [message for message in said if message.kind == "error"] == [Message("error", "raises", "raises")]
+        assert pool.batches.count(["raises"]) == 1 + retries
+        assert sorted(message.key for message in said) == ["a", "b", "raises"]
+
+
+def test_a_batch_that_ends_without_a_word_about_its_task_is_an_error_of_it() -> None:
+    class Forgets(Script):
+        def poll(self, seconds: float) -> list[tuple[int, Message | str | None]]:
+            return super().poll(seconds)[-1:]
+
+    said = in_pool(Forgets(1), keyed("a"), retries=0)
+    assert said == [Message("error", "a", "its worker stopped in the middle of it")]
+
+
+def test_tasks_take_no_more_cores_than_there_are_and_batches_have_one_need() -> None:
+    two = Needs(cores=2)
+    pool = Script(4, seconds=0.01)
+    tasks = [*keyed("a b c"), *keyed("d e", two), *keyed("f g h i")]
+    assert sorted(message.key for message in in_pool(pool, tasks, count=9)) == list("abcdefghi")
+    assert list(itertools.chain(*pool.batches)) == list("abcdefghi"), "in order"
+    assert pool.most_cores == 4
+    assert ["d"] in pool.batches
+    wide = Script(2)
+    in_pool(wide, keyed("a b c", Needs(cores=3)))
+    assert wide.most_cores == 3, "a task for which there is too little room runs alone"
+    assert in_pool(Script(3), []) == []
+
+
+def test_sizes_of_batches() -> None:
+    """Long enough to be worth handing over, short enough that everybody ends at the same time, and never empty."""
+    assert batch_size(1000, 1, 0.25, 1.0, 0.0) == 4
+    assert batch_size(8, 2, 0.001, 1.0, 0.0) == 2, "two batches per core are left"
+    assert batch_size(3, 1, 0.0, 1.0, 0.0) == 1
+    assert batch_size(2, 8, 0.01, 1.0, 0.1) == 2, "no more than there are"
+    assert batch_size(0, 8, 0.01, 1.0, 0.1) == 1
+    assert batch_size(100, 4, 1.0, 1.0, 2.0) == 8, "four cores wait for as long as it takes to hand over four batches"
+
+
+def test_names_of_executors() -> None:
+    for on in ("here", "processes", "processes:1", "processes:9999", "ray", "ray:auto"):
+        assert check_on(on) == on
+    for on in ("", "Here", "here:1", "processes:0", "processes:10000", "processes:", "processes:-1", "ray:", "rays"):
+        with pytest.raises(ValueError, match=r"unknown executor .*; known are here, processes, processes:N"):
+            check_on(on)
+    with pytest.raises(ValueError, match=f"unknown executor '{'x' * 60}'; known"):
+        check_on("x" * 100)
+    with pytest.raises(ValueError, match="tasks run on processes or on Ray, not here"):
+        Background("here")
+
+
+def test_no_more_processes_than_are_useful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single task is done here: starting a process takes longer than most tasks."""
+    started: list[int] = []
+
+    class Counted(Processes):
+        def __init__(self, count: int, setup: Setup) -> None:
+            started.append(count)
+            raise ValueError("that will do")
+
+    monkeypatch.setattr("rookery.scale.executors.Processes", Counted)
+    monkeypatch.setenv(progress.THREADS, "3")
+    (row,) = [said.data for said in carry_out([Task("0", "os:getpid")], "processes", count=1) if said]
+    assert row == os.getpid()
+    for on, count in (("processes", 2), ("processes", 5), ("processes", 100), ("processes", None), ("processes:7", 1)):
+        with pytest.raises(ValueError, match="that will do"):
+            list(carry_out(squares(1), on, count=count))
+    assert started == [1, 2, 3, 3, 7]
+
+
+def leave(code: int) -> None:
+    os._exit(code)
+
+
+def threads_of_libraries() -> list[str]:
+    return [os.environ.get(name, "") for name in (progress.THREADS, "OMP_NUM_THREADS", "MKL_NUM_THREADS")]
+
+
+def test_a_worker_that_leaves_and_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OMP_NUM_THREADS", progress.THREADS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "5")
+    tasks = [Task("leaves", f"{ME}:leave", {"code": 3}), Task("tells", f"{ME}:threads_of_libraries")]
+    job = Job({}, tasks)
+    assert dict(job.run("processes:1", retries=0)) == {"tells": ["1", "1", "5"]}
+    assert job.failures == {"leaves": "the worker process ended with code 3"}
+    assert threads_of_libraries() == ["", "", "5"]
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT.replace("0.1 if n < 6 else 600", "0 if n < 2 else 600"))
+    process = subprocess.Popen(
+        [sys.executable, "script.py", str(tmp_path / "rows.jsonl")], cwd=tmp_path, stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout
+    assert {process.stdout.readline(), process.stdout.readline()} == {b"0\n", b"1\n"}
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.kill()
+    process.communicate(timeout=30)
+    end = time.monotonic() + 20
+    while any(_running(int(child)) for child in children):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_errors_on_one_line() -> None:
+    assert sentence(ValueError("two\n  lines")) == "two lines"
+    assert sentence(ValueError()) == "ValueError: "
+    assert sentence(KeyError("x")) == "KeyError: 'x'"
+    assert sentence(ValueError("x" * 600)) == "x" * 500
+    said = do(Task("k", "sys:exit", {"args": ["gone"]}), None, lambda _: None)
+    assert said[:3] == ("error", "k", "SystemExit: gone")
+    said = do(Task("k", "builtins:divmod", {"args": [7]}), 23, lambda _: None)
+    assert said[:3] == ("row", "k", (3, 2)), "what the job shares comes first"
+    assert do(Task("k", "time:sleep", {"args": [0.02]}), None, lambda _: None).seconds == pytest.approx(0.02, abs=0.5)
+
+
+def test_classes_of_a_notebook_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine:
+        pass
+
+    Mine.__module__ = "__main__"
+    main = type(sys)("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    for thing in (Mine(), [Mine]):
+        with pytest.raises(ValueError, match="Mine is defined in a notebook; put it into a file, or use on='here'"):
+            pickled(thing)
+    main.__file__ = "script.py"
+    main.Mine = Mine  # type: ignore[attr-defined]
+    Mine.__qualname__ = "Mine"
+    assert pickled(Mine())
+
+
+def test_luggage_is_unpacked_where_this_machine_has_something_else(tmp_path: Path) -> None:
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    for path in (file, folder / "a", folder / "deep" / "b"):
+        path.write_text(path.name)
+    luggage = travelling([file, folder])
+    assert luggage == {
+        str(file): {"": b"file"},
+        str(folder): {"a": b"a", os.path.join("deep", "b"): b"b"},  # noqa: PTH118
+    }
+    try:
+        unpack(luggage)
+        assert files.MOVED == {}, "all is there already"
+        file.write_text("changed")
+        (folder / "deep" / "b").unlink()
+        unpack(luggage)
+        places = dict(files.MOVED)
+        assert files.located(file).read_text() == "file"
+        assert (files.located(folder) / "deep" / "b").read_text() == "b"
+        unpack(luggage)
+        assert places == files.MOVED, "it is unpacked once"
+        newer = {str(file): {"": b"newer"}}
+        unpack(newer)
+        assert files.located(file).read_text() == "newer"
+        assert file.read_text() == "changed"
+    finally:
+        files.MOVED.clear()
+
+
+def test_a_job_stops_at_its_time() -> None:
+    job = Job({}, squares(5))
+    assert list(job.run(until=time.monotonic() - 1)) == []
+    assert job.rows == {}
+    assert len(list(job.run(until=time.monotonic() + 600))) == 5
+    assert list(job.run()) == [], "all is done"
+
+
+def test_the_lines_of_a_job(tmp_path: Path) -> None:
+    """A row is kept whatever comes after it, and takes back an error before it."""
+    file = tmp_path / "rows.jsonl"
+    lines = [{"job": "x"}, {"key": "a", "error": "no"}, {"key": "a", "row": 1}, {"key": "b", "row": 2}]
+    lines += [{"key": "b", "error": "late"}, {"key": "c", "error": "never"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"key": "d", "row": 4}')
+    assert read(file) == ({"job": "x"}, {"a": 1, "b": 2}, {"c": "never"})
+    for text in ("[1]\n", '"text"\n'):
+        file.write_text(text)
+        with pytest.raises(ValueError, match="its first line is no header"):
+            read(file)
+    file.write_text('{"job": "x"}\n{"kee": 1}\n')
+    with pytest.raises(ValueError, match="is not the file of a job, or is damaged: 'key'"):
+        read(file)
+
+
+def test_rows_are_what_a_reader_of_the_file_gets_and_failures_are_done_again(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    tasks = [Task("pair", "builtins:divmod", {"args": [7, 2]}), Task("none", "builtins:divmod", {"args": [7, 0]})]
+    job = Job({"of": (1, 2)}, tasks, file=file)
+    assert list(job.run(retries=0)) == [("pair", [3, 1])]
+    assert job.header == {"of": [1, 2]}
+    assert list(job.failures) == ["none"]
+    assert "ZeroDivisionError" in job.failures["none"]
+    mended = Job({"of": [1, 2]}, [tasks[0], Task("none", "builtins:divmod", {"args": [7, 7]})], file=file)
+    assert mended.resume() == 1
+    assert list(mended.run()) == [("none", [1, 0])]
+    assert mended.failures == {}
+    assert read(file)[1:] == ({"pair": [3, 1], "none": [1, 0]}, {})
+    assert Job({}, [], file=tmp_path / "other.jsonl").resume() == 0
+
+
+def test_another_job_is_named_without_its_keys(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    list(Job({"job": "squares"}, squares(4), file=file, shard=(1, 2)).run())
+    with pytest.raises(ValueError, match="holds another job") as refused:
+        Job({"job": "cubes"}, squares(4), file=file, shard=(1, 2)).resume()
+    assert str(refused.value).endswith('holds another job: {"job": "squares", "shard": [1, 2]}')
+
+
+def test_parts_are_found_by_their_names(tmp_path: Path) -> None:
+    for name in ("a-1-of-2.jsonl", "a-2-of-2.jsonl", "b-1-of-1.jsonl", "a.jsonl", "a-0-of-2.jsonl"):
+        (tmp_path / name).write_text("")
+    found = find_parts([tmp_path])
+    assert {name: [part.name for part in parts] for name, parts in found.items()} == {
+        "a": ["a-1-of-2.jsonl", "a-2-of-2.jsonl"], "b": ["b-1-of-1.jsonl"],
+    }  # fmt: skip
+    assert find_parts([tmp_path / "b-1-of-1.jsonl"]) == {"b": [tmp_path / "b-1-of-1.jsonl"]}
+    with pytest.raises(ValueError, match=r"a\.jsonl is not a shard: those are called NAME-K-of-N\.jsonl"):
+        find_parts([tmp_path / "a.jsonl"])
+
+
+def test_failures_of_shards_are_merged_too(tmp_path: Path) -> None:
+    tasks = [Task(f"{n}", "builtins:divmod", {"args": [6, n]}) for n in range(4)]
+    for number in (1, 2):
+        list(Job({"job": "x"}, tasks, file=tmp_path / "rows.jsonl", shard=(number, 2)).run(retries=0))
+    merged = merge(find_parts([tmp_path])["rows"], tmp_path / "rows.jsonl")
+    assert (merged.rows, merged.missing_parts, merged.missing, list(merged.failures)) == (3, [], ["0"], ["0"])
+    assert not merged.complete
+    whole = Job({"job": "x"}, tasks, file=tmp_path / "rows.jsonl")
+    assert whole.resume() == 3
+    assert whole.failures == merged.failures

@@ -8,20 +8,22 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rookery import registry
+from rookery import arena, registry
 from rookery.cli import parsed
 from rookery.game import Game
 from rookery.method import Method
 from rookery.registry import load, method
 from rookery.run import Row, Run
 from rookery.scale import sweep as sweeping
-from rookery.scale.sweep import dimension, sweep
+from rookery.scale.sweep import dimension, measured, sweep
 from rookery.statistics import median_interval
 from tests.commands import answer, check_refusal
+from tests.tic_tac_toe import TicTacToe
 
 QUICK: dict[str, Any] = {"variant": "3x3-three", "updates": 2, "turns": 2, "max_rounds": 200}
 WORDS = ["tenten", "lspi", "--variant", "3x3-three", "--updates", "2", "--turns", "2", "--max-rounds", "200"]
@@ -271,3 +273,153 @@ def test_draws_stay_in_their_ranges_and_follow_the_seed(tmp_path: Path) -> None:
     assert set(turns) == set(range(3, 10))
     below = sum(float(value) < 0.1 for value in discounts)
     assert abs(below - 150) < 4 * 300**0.5 / 2, "half of them lie below the middle of a logarithmic scale"
+
+
+class Judged(Method):
+    """Reports some figures in its rows, and others when it is asked."""
+
+    name, kind, module, headline = "judged", "learn", __name__, "size"
+
+    def evaluate(self, game: Game, run: Run) -> dict[str, Any]:
+        return {"exact": {"share": 0.25, "none": None}, "size": 7}
+
+
+def test_the_number_that_a_trial_is_judged_by() -> None:
+    """The last row's, or else what the method finds when it is asked; never a truth value, and nothing infinite."""
+    row = {"size": 3, "done": True, "loss": float("nan"), "progress": 1.0, "by": {"side": {"first": 0.5}}}
+    run: Any = SimpleNamespace(rows=[{"size": 2}, row])
+    game: Any = None
+
+    def value(metric: str, of: Any = run) -> float:
+        return measured(game, Judged(), of, metric, "", 10)
+
+    assert [value("size"), value("by.side.first"), value("exact.share")] == [3.0, 0.5, 0.25]
+    assert value("size", SimpleNamespace(rows=[])) == 7.0
+    for metric in ("done", "loss", "by", "exact", "exact.none", "size.more", "sise"):
+        with pytest.raises(ValueError, match=f"judged reports no number '{metric}'"):
+            value(metric)
+    with pytest.raises(ValueError, match="did you mean 'size'"):
+        value("sise")
+    with pytest.raises(ValueError, match="reports no number 'progres'") as refused:
+        value("progres")
+    assert "did you mean" not in str(refused.value)
+
+
+def test_a_trial_is_judged_by_a_match_of_an_even_number_of_games() -> None:
+    game, alone = TicTacToe(), load("tenten", "3x3-three")
+    for rules, games, played in ((game, 3, 4), (game, 4, 4), (alone, 4, 4)):
+        best = registry.agent("mcts:simulations=30", rules)
+        run: Any = SimpleNamespace(agent=lambda best=best: best, seed=5, rows=[])
+        match = arena.match(rules, best, "random", played, seed=5)
+        expected = match.score if rules.players == 2 else match.means[0]
+        assert measured(rules, Judged(), run, "x", "random", games) == expected
+
+
+def test_what_is_asked_of_optuna() -> None:
+    lspi = method("lspi", load("tenten"))
+    asked: list[tuple[Any, ...]] = []
+
+    class Asked:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *given, **more: asked.append((name, *given, more))
+
+    for name, text in (("reward", "1,2"), ("turns", "3..9"), ("turns", "1..9:log"), ("discount", "0.5..0.75")):
+        dimension(name, text, lspi, lspi.Settings()).suggest(Asked())
+    assert asked == [
+        ("suggest_categorical", "reward", [1, 2], {}),
+        ("suggest_int", "turns", 3, 9, {"log": False}),
+        ("suggest_int", "turns", 1, 9, {"log": True}),
+        ("suggest_float", "discount", 0.5, 0.75, {"log": False}),
+    ]
+
+
+def test_a_range_needs_numbers() -> None:
+    lspi = method("lspi", load("tenten"))
+    flags = [f for f, value in vars(lspi.Settings()).items() if isinstance(value, bool)]
+    for name in flags:
+        with pytest.raises(ValueError, match=f"{name} is not a number, and has no range; name its values"):
+            dimension(name, "no..yes", lspi, lspi.Settings())
+    with pytest.raises(ValueError, match="must rise, unlike"):
+        dimension("discount", "0.5..0.5", lspi, lspi.Settings())
+    with pytest.raises(ValueError, match="must rise and above 0, unlike"):
+        dimension("discount", "0..0.5:log", lspi, lspi.Settings())
+    assert dimension("discount", "0..0.5", lspi, lspi.Settings()).low == 0
+    with pytest.raises(ValueError, match="must be different from each other"):
+        dimension("discount", [], lspi, lspi.Settings())
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    steps: int = 4
+    """Number of rows."""
+    threads: int = 0
+    """Number of threads."""
+
+
+class Steps(Method):
+    """Counts."""
+
+    name, kind, module, headline = "steps", "learn", "tests.test_sweep", "step"
+    Settings = StepSettings
+
+    def train(self, game: Game, settings: Any, run: Run) -> Iterator[Row]:
+        for step in range(settings.steps):
+            run.save({"step": step, "threads": settings.threads, "progress": 1.0}, {})
+            yield run.rows[-1]
+
+
+def test_optuna_is_told_the_rows_of_the_first_seed_and_stops_a_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_METHODS", {})
+    registry.register(Steps)
+    told: list[tuple[float, int]] = []
+    stop = 100
+
+    class Reporter:
+        def __init__(self, study: Any, trial: int) -> None:
+            assert trial == 5
+
+        def report(self, value: float, step: int) -> None:
+            told.append((value, step))
+
+        def should_prune(self) -> bool:
+            return len(told) == stop
+
+    monkeypatch.setattr(sweeping, "_optuna", lambda: SimpleNamespace(trial=SimpleNamespace(Trial=Reporter)))
+    monkeypatch.setattr(sweeping, "_study", lambda journal: None)
+    found = sweeping.plan("tenten", "steps", {"steps": [4]}, seeds=2, out=tmp_path, seed=3)
+
+    def run(journal: str, number: int) -> dict[str, Any]:
+        each: Any = [found.task(number, {"steps": 4}, seed).arguments for seed in range(2)]
+        return sweeping.run_optuna_trial(found.game, each, {"steps": 4}, journal, 5, "step")
+
+    whole = run("journal", 0)
+    assert told == [(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3)]
+    assert [row["value"] for row in whole["rows"]] == [3.0, 3.0]
+    assert [row["metrics"]["threads"] for row in whole["rows"]] == [1, 1], "a task has one core unless it asks for more"
+    assert (whole["chosen"], whole["pruned"]) == ({"steps": 4}, False)
+    told.clear()
+    assert [row["value"] for row in run("", 1)["rows"]] == [3.0, 3.0]
+    assert told == []
+    stop = 2
+    assert run("journal", 2) == {"chosen": {"steps": 4}, "rows": [], "pruned": True}
+    assert told == [(0.0, 0), (1.0, 1)]
+    stopped = Run.open(tmp_path / "runs" / "2-0")
+    assert (stopped.state, len(stopped.rows), stopped.info.get("error")) == ("stopped", 2, None)
+    assert not (tmp_path / "runs" / "2-1").exists()
+
+
+def test_where_a_sweep_goes_and_what_it_cannot_divide(tmp_path: Path) -> None:
+    assert sweeping.plan("tenten", "lspi", {"discount": [0.5]}).folder == Path("runs/sweep-tenten-lspi-10x10")
+    assert planned(tmp_path).folder == tmp_path
+    assert (planned(tmp_path, prune=True).sampler, planned(tmp_path, prune=True).prune) == ("tpe", True)
+    with pytest.raises(ValueError, match="only grid and random can be divided into shards"):
+        sweep("tenten", "lspi", {"discount": [0.5]}, sampler="tpe", shard="1/2", out=tmp_path)
+    with pytest.raises(ValueError, match="unknown sampler 'rando'; did you mean 'random'"):
+        planned(tmp_path, sampler="rando")
+    twice = planned(tmp_path, trials=2)
+    assert twice.sampler == "grid", "as many trials as there are combinations"
+    assert [task.key for task in sweeping.grid_job(planned(tmp_path, seeds=2)).tasks] == ["0/0", "1/0", "0/1", "1/1"]
+    alone = sweeping.plan("tenten", "lspi", {}, seeds=2, out=tmp_path)
+    assert (alone.count, alone.draw()) == (1, [{}])

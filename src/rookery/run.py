@@ -222,6 +222,7 @@ class Run:
         figures = {name: value for name, value in (self.rows[-1] if self.rows else {}).items() if is_figure(value)}
         seconds = self._seconds_before + time.monotonic() - self._began
         self.info |= {"state": state, "figures": figures, "seconds": round(seconds, 3)}
+        self.info.pop("error", None)
         if error:
             self.info["error"] = error
         self._write_info()

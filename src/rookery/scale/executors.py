@@ -130,13 +130,17 @@ def _in_pool(
     tasks: Iterator[Task], pool: Pool, retries: int, count: int | None, on_note: OnNote
 ) -> Iterator[Message | None]:
     again: deque[Task] = deque()  # tasks to be done alone, since they or a neighbour in their batch were lost
+    held: list[Task] = []  # a batch that needs more cores than are free
     tries: Counter[str] = Counter()
     under_way: dict[int, _Batch] = {}
     finished, seconds = 0, 0.0
     room, given = pool.cores(), tasks
 
     def next_batch() -> list[Task]:
-        nonlocal tasks
+        nonlocal tasks, held
+        if held:
+            batch, held = held, []
+            return batch
         if again:
             return [again.popleft()]
         size = 1
@@ -161,9 +165,9 @@ def _in_pool(
 
     while True:
         room = pool.cores()
-        while room > sum(batch.needs.cores for batch in under_way.values()):
-            batch = next_batch()
-            if not batch:
+        while room > (used := sum(batch.needs.cores for batch in under_way.values())) and (batch := next_batch()):
+            if under_way and used + batch[0].needs.cores > room:
+                held = batch
                 break
             number = pool.submit(batch)
             under_way[number] = _Batch({task.key: task for task in batch}, batch[0].needs)
