@@ -7,7 +7,7 @@
 # make bench  compare our speed with peers, which get an environment of their own, and write docs/benchmarks.md
 # make slow   the acceptance runs that take minutes
 # make fuzz   a million random inputs for every parser, command and endpoint
-# make mutate change the C++ code in 40 places, one at a time, and list the changes that no C++ test notices
+# make mutate change the C++ and the Python code in 40 places each, one at a time, and list what no test notices
 # make crash  kill long commands at 200 random moments and resume them
 # make screenshots  the page on four sizes of screens, light and dark, into build/screenshots; and the pictures of the docs
 
@@ -22,7 +22,7 @@ demo: .venv/installed
 
 # What is to be fetched and what is to be built go on at the same time.
 test:
-	$(MAKE) -j 3 --output-sync=target lint js sanitize debian axe
+	$(MAKE) -j 5 --output-sync=target lint js sanitize debian axe
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 slow: DEBIAN += qemu-user-static
@@ -55,7 +55,7 @@ js:
 # The C++ tests under the address and undefined-behaviour sanitizers.
 sanitize: .venv/cmake-installed
 	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
-	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
+	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -O1 -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
 	$(BIN)/cmake --build build/sanitize --parallel 2
 	build/sanitize/rookery_tests
 
@@ -70,11 +70,12 @@ bench: .venv/installed .bench-venv/installed
 # Real endgame tables, a real engine, a real browser; for `make slow`, old processors. Without them, or without the
 # right to install, their tests are skipped.
 DEBIAN := gaviotatb stockfish chromium
+APT := apt-get install -y -q --no-install-recommends
 debian:
 	@if command -v apt-get > /dev/null && ! dpkg -s $(DEBIAN) > /dev/null 2>&1; then \
 	  mkdir -p build; echo "installing $(DEBIAN)"; \
-	  { apt-get install -y -q $(DEBIAN) || \
-	    { apt-get update -q && apt-get install -y -q $(DEBIAN); }; } > build/debian.log 2>&1 || \
+	  { $(APT) $(DEBIAN) || \
+	    { apt-get update -q && $(APT) $(DEBIAN); }; } > build/debian.log 2>&1 || \
 	  echo "not installed: their tests will be skipped (build/debian.log says why)"; \
 	fi
 
@@ -100,9 +101,10 @@ format: .venv/dev-installed
 fuzz: .venv/dev-installed
 	$(BIN)/python -m tests.fuzz --count 1000000
 
-# Which small changes of the C++ code its tests do not notice.
-mutate: .venv/bin/python
-	$(BIN)/python -m tests.mutate_native --count 40
+# Which small changes of the C++ code, and of the Python code that plays and learns, their tests do not notice.
+mutate: .venv/dev-installed
+	$(BIN)/python -m tests.mutate_native --count 40 --jobs 2
+	$(BIN)/python -m tests.mutate --core --count 40 --jobs 2
 
 # Long commands are killed at 200 random moments and resumed.
 crash: .venv/dev-installed
@@ -124,9 +126,18 @@ clean:
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-.venv/dev-installed: $(NATIVE) tests/constraints.txt .venv/cmake-installed | .venv/bin/python
-	$(BIN)/python -m pip install -q -e '.[dev]' -c tests/constraints.txt
+# What `pip install -e '.[dev]'` does, but the extension module is built while the packages are fetched.
+.venv/dev-installed: .venv/built .venv/fetched
 	touch .venv/installed $@
+
+.venv/built: $(NATIVE) | .venv/bin/python
+	$(BIN)/python -m pip install -q --no-deps -e .
+	touch $@
+
+.venv/fetched: pyproject.toml tests/constraints.txt tests/requirements.py .venv/cmake-installed
+	$(BIN)/python tests/requirements.py > .venv/requirements.txt
+	$(BIN)/python -m pip install -q -r .venv/requirements.txt -c tests/constraints.txt
+	touch $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
 	$(PYTHON) -m venv .bench-venv

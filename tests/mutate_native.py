@@ -1,19 +1,22 @@
-"""What the C++ tests do not notice: `python -m tests.mutate_native --count 40 --seed 1 [--only FILE ...]`.
+"""What the C++ tests do not notice: `python -m tests.mutate_native --count 40 --seed 1 --jobs 2 [--only FILE ...]`.
 
-Changes one place of the rules and kernels at a time, in a copy of the sources in `build/mutate`, and builds and runs
-the C++ tests that include the changed header. A change is noticed if a test fails, crashes or takes too long. The
-others are listed, for somebody to judge: either a test is missing, or the change has no meaning, as that of a hash or
-of the size of a table. One that does not compile is drawn again.
+Changes one place of the rules and kernels at a time, and builds and runs the C++ tests that include the changed header,
+each job in a copy of the sources of its own (`build/mutate`). A change is noticed if a test fails, crashes or takes too
+long. The others are listed, for somebody to judge: either a test is missing, or the change has no meaning, as that of a
+hash or of the size of a table. One that does not compile is drawn again.
 
 Places are drawn uniformly from the headers of the pool; comments, strings, preprocessor lines, template arguments,
-static assertions and throw statements hold none. Left out are n-tuple networks and the learners and heuristic players
-of single games: they are tested from Python, beside slow oracles (`tests/learn`, `tests/games`), and the C++ tests
-mostly run them for the sanitizers.
+static assertions and throw statements hold none. Nor do lines that multiply by a constant of 64 bits, which mix random
+numbers and hashes, nor what is only about speed: capacities, alignment, prefetching.
+
+Left out are n-tuple networks and the learners and heuristic players of single games: they are tested from Python,
+beside slow oracles (`tests/learn`, `tests/games`), and the C++ tests mostly run them for the sanitizers.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import platform
 import random
@@ -23,14 +26,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NATIVE = ROOT / "build/mutate/native"
-MAIN, PROGRAM = NATIVE / "tests/main.cpp", NATIVE.parent / "program"
-COMPILER = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-w", "-pthread", f"-I{NATIVE}"]
+COPIES = ROOT / "build/mutate"
+MAIN = "native/tests/main.cpp"
+COMPILER = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-w", "-pthread", "-Inative", "-D_GLIBCXX_ASSERTIONS"]
 if platform.machine() == "x86_64":
     COMPILER.append("-march=x86-64-v3")
 
@@ -54,6 +58,8 @@ HIDDEN = [
     r"(?m:^[ \t]*#(?:[^\n]*\\\n)*[^\n]*)",
     r"\bstatic_assert\([^;]*;",
     r"\bthrow\b[^;]*;",
+    r"(?m:^.*\* 0x[0-9a-f]{16}[uU].*$)",  # a hash: another multiplier, shift or seed is as good
+    r"\b(?:reserve|alignas|\w*prefetch)\([^;{]*[;{]",
 ]
 TEMPLATE = re.compile(r"(?<=[\w~])<[^<>;{}]*>|(?<=\btemplate )<[^<>;{}]*>")
 OPERATORS = {
@@ -112,32 +118,52 @@ def changes(file: str, text: str) -> Iterator[Change]:
         yield Change(file, match.start(), old, new)
 
 
-def includes(file: Path) -> set[Path]:
-    """A file and the headers of ours that it includes, directly or not."""
-    found, open_files = {file}, [file]
+def includes(test: Path) -> set[str]:
+    """The headers of ours that a test includes, directly or not."""
+    found, open_files = set[str](), [test]
     while open_files:
         here = open_files.pop()
         for name in re.findall(r'#include "([^"]+)"', here.read_text()):
-            header = next(path for path in (here.parent / name, NATIVE / name) if path.exists())
-            if header not in found:
-                found.add(header)
+            header = next(path for path in (here.parent / name, ROOT / "native" / name) if path.exists())
+            if str(header.relative_to(ROOT)) not in found:
+                found.add(str(header.relative_to(ROOT)))
                 open_files.append(header)
     return found
 
 
-def verdict(tests: list[Path]) -> str:
-    """What some of the tests say, each built as a program and run: the first complaint, or that they passed."""
-    for test in tests:
-        if subprocess.run([*COMPILER, MAIN.with_suffix(".o"), test, "-o", PROGRAM], capture_output=True).returncode:
-            return "does not compile"
-        try:
-            done = subprocess.run([PROGRAM], capture_output=True, timeout=WALL_SECONDS, preexec_fn=limit)
-        except subprocess.TimeoutExpired:
-            return f"hangs in {test.relative_to(NATIVE)}"
-        if done.returncode:
-            how = {1: "fails", -signal.SIGKILL: "hangs", -signal.SIGXCPU: "hangs"}.get(done.returncode, "crashes")
-            return f"{how} in {test.relative_to(NATIVE)}"
-    return "passed"
+def own_copy() -> None:
+    """Each job works in a folder of its own, with a copy of the sources."""
+    os.chdir(tempfile.mkdtemp(dir=COPIES))
+    shutil.copytree(ROOT / "native", "native")
+    subprocess.run([*COMPILER, "-c", MAIN, "-o", "main.o"], check=True)
+
+
+def verdict(work: tuple[Change | None, list[str]]) -> str:
+    """What some of the tests, each built as a program and run, say of a change: the first complaint, or "passed"."""
+    change, tests = work
+    if change:
+        changed = Path(change.file)
+        text = changed.read_text()
+        changed.write_text(change.applied(text))
+    try:
+        return next((said for test in tests if (said := run(test))), "passed")
+    finally:
+        if change:
+            changed.write_text(text)
+
+
+def run(test: str) -> str:
+    """The complaint of one test; empty if it passed."""
+    if subprocess.run([*COMPILER, "main.o", test, "-o", "program"], capture_output=True).returncode:
+        return "does not compile"
+    try:
+        done = subprocess.run(["./program"], capture_output=True, timeout=WALL_SECONDS, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        return f"hangs in {test}"
+    if not done.returncode:
+        return ""
+    how = {1: "fails", -signal.SIGKILL: "hangs", -signal.SIGXCPU: "hangs"}.get(done.returncode, "crashes")
+    return f"{how} in {test}"
 
 
 def limit() -> None:
@@ -149,37 +175,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--count", type=int, default=40, help="number of changes that compile")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
+    parser.add_argument("--jobs", type=int, default=1, help="number of changes at a time")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="headers to change, as native/core/rng.hpp")
     options = parser.parse_args()
-    os.nice(10)
-    shutil.rmtree(NATIVE, ignore_errors=True)
-    shutil.copytree(ROOT / "native", NATIVE)
-    tests = {test: includes(test) for test in sorted(NATIVE.glob("**/tests/*.cpp")) if test != MAIN}
+    tests = {str(path.relative_to(ROOT)): includes(path) for path in sorted(ROOT.glob("native/**/tests/*.cpp"))}
+    del tests[MAIN]
     left_out = {ROOT / f"native/{folder}/{name}.hpp" for folder, names in LEFT_OUT.items() for name in names.split()}
     pool = {path for pattern in POOL for path in ROOT.glob(pattern)} - left_out
     texts = {file: (ROOT / file).read_text() for file in options.only or sorted(str(p.relative_to(ROOT)) for p in pool)}
     places = [change for file, text in texts.items() for change in changes(file, text)]
     random.Random(options.seed).shuffle(places)
     print(f"{len(places)} places in {len(texts)} files", flush=True)
-    subprocess.run([*COMPILER, "-c", MAIN, "-o", MAIN.with_suffix(".o")], check=True)
-    in_pool = {NATIVE.parent / file for file in texts}
-    if (said := verdict([test for test, headers in tests.items() if headers & in_pool])) != "passed":
-        sys.exit(f"before anything is changed, it {said}")
+
+    def concerned(change: Change) -> list[str]:
+        """The tests of a change, those beside the header first."""
+        found = [test for test, headers in tests.items() if change.file in headers]
+        return sorted(found, key=lambda test: Path(test).parent.parent != Path(change.file).parent)
+
+    os.nice(10)
+    shutil.rmtree(COPIES, ignore_errors=True)
+    COPIES.mkdir(parents=True)
     noticed = unnoticed = 0
-    for change in places:
-        if noticed + unnoticed == options.count:
-            break
-        text, changed = texts[change.file], NATIVE / Path(change.file).relative_to("native")
-        concerned = [test for test, headers in tests.items() if changed in headers]
-        concerned.sort(key=lambda test: test.parent.parent != changed.parent)  # those beside the header first
-        changed.write_text(change.applied(text))
-        said = verdict(concerned)
-        changed.write_text(text)
-        noticed += said not in ("passed", "does not compile")
-        unnoticed += said == "passed"
-        line = text.count("\n", 0, change.begin) + 1
-        print(f"{'NOT NOTICED' if said == 'passed' else said}: {change.file}:{line}: {change.old} -> {change.new}")
-        print(f"    {text.splitlines()[line - 1].strip()}", flush=True)
+    with multiprocessing.Pool(options.jobs, own_copy) as jobs:  # what is still under way at the end is dropped
+        unchanged = [test for test, headers in tests.items() if headers & set(texts)]
+        for said in jobs.imap(verdict, [(None, [test]) for test in unchanged]):
+            if said != "passed":
+                sys.exit(f"before anything is changed, it {said}")
+        verdicts = jobs.imap(verdict, [(change, concerned(change)) for change in places])
+        for change, said in zip(places, verdicts, strict=True):
+            text = texts[change.file]
+            noticed += said not in ("passed", "does not compile")
+            unnoticed += said == "passed"
+            line = text.count("\n", 0, change.begin) + 1
+            print(f"{'NOT NOTICED' if said == 'passed' else said}: {change.file}:{line}: {change.old} -> {change.new}")
+            print(f"    {text.splitlines()[line - 1].strip()}", flush=True)
+            if noticed + unnoticed == options.count:
+                break
     total = noticed + unnoticed
     print(f"{noticed} of {total} changes noticed, {100 * noticed / max(1, total):.1f}%")
 

@@ -1,51 +1,31 @@
 // Runs a long native call so that Python stays alive: the GIL is released and Ctrl-C works.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <signal.h>
-
-#include <chrono>
-#include <future>
+#include <functional>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "core/control.hpp"
 
 namespace rookery {
 
-namespace nb = nanobind;
-
-// Whether Ctrl-C does nothing in this process, as in workers, which end with the process that started them.
-inline bool ignores_interrupts() {
-    struct sigaction now;
-    return sigaction(SIGINT, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
-// Calls work() in a thread of its own while this one listens for signals. On Ctrl-C `control.stop` is set, the work
+// Does the work in a thread of its own while this one listens for signals. On Ctrl-C `control.stop` is set, the work
 // comes to its end, and KeyboardInterrupt is raised, unless `keep` asks for what was found so far. Where there is nothing
 // to listen for, no thread is started: workers that share the cores would wait for each other's threads.
+void run_interruptible(Control& control, const std::function<void()>& work, bool keep);
+
+// Returns work(). What does not depend on the work is compiled once, not in every call.
 template <class Work>
 auto interruptible(Control& control, Work&& work, bool keep = false) {
-    if (ignores_interrupts()) {
-        nb::gil_scoped_release release;
-        return work();
+    using Result = std::invoke_result_t<Work>;
+    if constexpr (std::is_void_v<Result>) {
+        run_interruptible(control, std::ref(work), keep);
+    } else {
+        std::optional<Result> result;
+        run_interruptible(control, [&] { result.emplace(work()); }, keep);
+        return std::move(*result);
     }
-    auto result = std::async(std::launch::async, std::forward<Work>(work));
-    std::optional<nb::python_error> interrupt;
-    {
-        nb::gil_scoped_release release;
-        while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-            nb::gil_scoped_acquire acquire;
-            if (!interrupt && PyErr_CheckSignals() != 0) {
-                interrupt.emplace();
-                control.stop = true;
-            }
-        }
-    }
-    if (interrupt && !keep) {
-        interrupt->restore();
-        throw nb::python_error();
-    }
-    return result.get();
 }
 
 }  // namespace rookery
