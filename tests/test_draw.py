@@ -301,3 +301,90 @@ def test_values_of_moves_to_one_cell_stand_before_it_and_have_arrows() -> None:
     labels = [box for box, _ in boxes(svg) if box.height == 0.32]
     assert 1 <= len(labels) <= WRITTEN
     assert len(parts(svg, "polygon")) >= 2
+
+
+class Moves:
+    """A position on a board of eight by eight whose actions are pairs of cells; some are lines, some fill cells."""
+
+    def __init__(self, moves: dict[int, tuple[int, int]], lines: bool = False, fills: bool = False) -> None:
+        self.moves, self.lines, self.fills = moves, lines, fills
+
+    def action_cells(self, action: int) -> list[int]:
+        return list(self.moves[action])
+
+    def preview_cells(self, action: int) -> list[int]:
+        return [*self.moves[action], 63] if self.fills else self.action_cells(action)
+
+    def action_line(self, action: int) -> tuple[int, int] | None:
+        return self.moves[action] if self.lines else None
+
+
+def centre_of(cell: int) -> tuple[float, float]:
+    return cell % 8 + 0.5, cell // 8 + 0.5
+
+
+def valued(values: dict[int, float], position: Moves) -> tuple[dict[str, tuple[float, float]], list[float], str]:
+    """Where each number is written, the opacity of every arrow, and the drawing."""
+    canvas = draw.Canvas(8, 8, "moves")
+    draw.draw_overlay(canvas, position, Overlay(values=values), centre_of)  # type: ignore[arg-type]
+    svg = canvas.render()
+    written = {
+        str(part.text): (float(part.attrib["x"]), float(part.attrib["y"]) - 0.35 * float(part.attrib["font-size"]))
+        for part in parts(svg, "text")
+    }
+    arrows = [float(part.attrib["opacity"]) for part in parts(svg, "g") if "opacity" in part.attrib]
+    return written, arrows, svg
+
+
+def test_the_best_values_stand_at_the_lower_edges_of_their_cells() -> None:
+    position = Moves({0: (0, 18), 1: (4, 28), 2: (8, 40), 3: (16, 50)})
+    written, arrows, svg = valued({0: 1.0, 1: 0.5, 2: -1.0, 3: -2.0}, position)
+    for text, cell in (("1", 18), ("0.5", 28), ("-1", 40)):
+        x, y = centre_of(cell)
+        assert written[text] == pytest.approx((x, y + 0.33), abs=1e-3)
+    assert "-2" not in written, "only the best few are written"
+    assert arrows == [0.9], "the best has an arrow"
+    fills = {part.text: part.attrib["fill"] for part in parts(svg, "text")}
+    assert fills == {"1": draw.HIGHLIGHTS["good"], "0.5": draw.INK, "-1": draw.INK}
+    for box, _ in (row for row in boxes(svg) if row[0].height == 0.32):
+        text = min(written, key=lambda word: math.dist(written[word], box.middle))
+        assert box.middle == pytest.approx(written[text], abs=1e-3)
+        assert box.width == pytest.approx(0.14 * len(text) + 0.14), "as wide as its text"
+    assert valued({0: 1.0}, Moves({0: (0, 0)}))[1] == [], "no arrow where nothing moves"
+    assert valued({0: 1.0}, Moves({0: (0, 9)}, fills=True))[1] == []
+    assert valued({}, Moves({}))[0] == {}
+
+
+def test_values_of_moves_to_the_same_cell_stand_on_their_ways() -> None:
+    position = Moves({0: (24, 28), 1: (4, 28)})  # from the left and from above
+    written, arrows, _ = valued({0: 2.0, 1: 1.0}, position)
+    assert sorted(arrows) == [0.35, 0.9], "the best is drawn stronger"
+    (x, y), end = written["2"], centre_of(28)
+    assert y == pytest.approx(end[1])
+    assert x == pytest.approx(end[0] - 0.4)
+    x, y = written["1"]
+    assert x == pytest.approx(end[0])
+    assert end[1] - 0.75 < y <= end[1] - 0.4
+    assert y == pytest.approx(end[1] - 0.4), "it does not touch the other one"
+
+
+def test_the_value_of_a_line_stands_at_its_new_dot() -> None:
+    written, arrows, svg = valued({0: 1.0, 1: 0.5}, Moves({0: (9, 12), 1: (32, 60)}, lines=True))
+    x, y = centre_of(9)
+    assert written["1"] == pytest.approx((x, y + 0.33), abs=1e-3)
+    assert arrows == [0.9]
+    ends = [(float(part.attrib["x1"]), float(part.attrib["y1"]), float(part.attrib["x2"]), float(part.attrib["y2"]))
+            for part in parts(svg, "line") if part.attrib["stroke-width"] == "0.16"]  # fmt: skip
+    assert ends == [(*centre_of(32), *centre_of(60)), (*centre_of(9), *centre_of(12))], "the best above the others"
+
+
+def test_values_at_the_edge_stay_on_the_board_and_crowded_ones_move() -> None:
+    words = {0: "a long word"}
+    canvas = draw.Canvas(8, 8, "moves")
+    position = Moves({0: (9, 56), 1: (10, 57)})
+    draw.draw_overlay(canvas, position, Overlay(values={0: 1.0, 1: 0.5}, words=words), centre_of)  # type: ignore[arg-type]
+    found = {part.text: part.attrib for part in parts(canvas.render(), "text")}
+    assert float(found["a long word"]["x"]) == pytest.approx((0.14 * 11 + 0.14) / 2), "half of its width from the edge"
+    first, second = (float(found[word]["y"]) - 0.35 * 0.22 for word in ("a long word", "0.5"))
+    assert first == pytest.approx(7.83, abs=0.01)
+    assert second == pytest.approx(7.17, abs=0.01), "the upper edge, since the lower one is taken"

@@ -13,7 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from rookery.engines import Engine, EngineAgent, EngineError, Program, Reply, Search, Server, allotted, find_program
+from rookery import engines
+from rookery.engines import (
+    Engine,
+    EngineAgent,
+    EngineError,
+    EngineMethod,
+    Program,
+    Reply,
+    Search,
+    Server,
+    allotted,
+    find_program,
+)
 from rookery.game import State
 from tests.tic_tac_toe import TicTacToe
 
@@ -243,3 +255,177 @@ def test_time_is_allotted() -> None:
     assert allotted(0) == 0
     assert allotted(1, increment=10) == 0.8  # never all of it
     assert allotted(60, moves=0) == 48
+
+
+def test_more_time_is_allotted_where_there_is_more() -> None:
+    assert allotted(300) == 10.0
+    assert allotted(300, moves=10) == 30.0
+    assert allotted(300, increment=2) == 12.0
+    assert allotted(-5) == 0.0
+
+
+class Parrot(Engine):
+    """Drives `cat`, which says what it is told: every question is answered by the next of some replies."""
+
+    def __init__(self, *replies: str, **given: float) -> None:
+        super().__init__("cat", 3, **given)
+        self.replies = list(replies)
+        self.pids: list[int] = []
+        self.limits: list[float] = []
+
+    def _greet(self, program: Program, seconds: float) -> str:
+        self.pids.append(program.pid)
+        self.limits.append(seconds)
+        program.send("Parrot 1")
+        return next(program.lines(10))
+
+    def _think(self, program: Program, state: State, seconds: float) -> Reply:
+        self.limits.append(seconds)
+        program.send(self.replies.pop(0))
+        line = next(program.lines(10))
+        if line == "interrupt":
+            raise KeyboardInterrupt
+        if not line.isdecimal():
+            raise EngineError(line)
+        return Reply(int(line))
+
+
+def gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_an_engine_that_fails_is_started_anew_and_given_up_after_three_times(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    state = TicTacToe().initial_state()
+    with Parrot("4", "nonsense", "rubbish", "7", "a", "b", "c") as engine:
+        assert engine.version == "Parrot 1"
+        assert (engine.reply(state).action, engine.asked, len(engine.pids)) == (4, 1, 1)
+        assert engine.reply(state).action == 7
+        assert (engine.asked, len(engine.pids)) == (2, 3)
+        said = capsys.readouterr().err.splitlines()
+        assert said == [f"rookery: the engine failed ({word}) and is started anew" for word in ("nonsense", "rubbish")]
+        assert [gone(pid) for pid in engine.pids] == [True, True, False]
+        engine.remark = "; see the manual"
+        with pytest.raises(EngineError, match=r"the engine cat failed 3 times in '.*' \(c\); see the manual"):
+            engine.reply(state)
+        assert (engine.asked, len(engine.pids), len(capsys.readouterr().err.splitlines())) == (2, 5, 2)
+    assert all(gone(pid) for pid in engine.pids)
+
+
+def test_an_engine_that_is_interrupted_is_ended() -> None:
+    """What it says later must not be taken for the next answer."""
+    engine = Parrot("interrupt", "5")
+    with pytest.raises(KeyboardInterrupt):
+        engine.reply(TicTacToe().initial_state())
+    assert gone(engine.pids[0])
+    assert engine.reply(TicTacToe().initial_state()).action == 5
+    engine.close()
+    engine.close()
+    assert gone(engine.pids[1])
+
+
+def test_the_time_that_an_engine_gets() -> None:
+    state = TicTacToe().initial_state()
+    with Parrot("1", timeout=7.0, seconds=2.0) as engine:
+        engine.reply(state)
+        assert engine.limits == [7.0, 9.0]
+    with Parrot("1", timeout=100.0) as engine:
+        engine.reply(state)
+        assert engine.limits == [engines.START_SECONDS, 100.0]
+
+
+def test_an_engine_that_does_not_start(tmp_path: Path) -> None:
+    class Mute(Parrot):
+        def _greet(self, program: Program, seconds: float) -> str:
+            super()._greet(program, seconds)
+            raise EngineError("no answer")
+
+    engine = Mute()
+    with pytest.raises(EngineError, match="the engine cat does not start: no answer"):
+        engine.reply(TicTacToe().initial_state())
+    assert gone(engine.pids[0])
+
+    class Nameless(Parrot):
+        def _greet(self, program: Program, seconds: float) -> str:
+            return ""
+
+    with Nameless() as nameless:
+        assert nameless.version == "cat"
+    broken = tmp_path / "engine"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+    engine.command = [str(broken)]
+    with pytest.raises(EngineError, match="the engine cat does not start: No such file or directory"):
+        _ = engine.version
+
+
+@pytest.mark.parametrize(
+    ("depth", "given", "sentence"),
+    [
+        (0, {}, "the depth must be 1 to 100, not 0"), (101, {}, "the depth must be 1 to 100, not 101"),
+        (1, {"seconds": -1}, "the seconds per move must be 0 to 86400, not -1"),
+        (1, {"seconds": 86_401}, "the seconds per move must be 0 to 86400, not 86401"),
+        (1, {"timeout": 0}, "the timeout must be positive, not 0"),
+    ],
+)  # fmt: skip
+def test_bounds_of_an_engine(depth: int, given: dict[str, float], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Engine("cat", depth, **given)
+    for good in (1, 100):
+        assert Engine("cat", good, seconds=86_400).title == "cat"
+
+
+def test_the_method_of_an_engine_needs_its_program() -> None:
+    class Parrots(EngineMethod):
+        name = "parrots"
+        engine = Engine
+
+    game, method = TicTacToe(), Parrots()
+    assert method.unready(game) == "needs the program of an engine: parrots:PROGRAM"
+    with pytest.raises(ValueError, match="parrots needs the program of an engine: parrots:PROGRAM"):
+        method.agent(game, method.Options())
+    made = method.agent(game, method.Options(depth=4, seconds=2.0, timeout=3.0, path="cat"))
+    assert isinstance(made, EngineAgent)
+    assert (made.engine.depth, made.engine.seconds, made.engine.timeout) == (4, 2.0, 3.0)
+
+
+def test_an_engine_moves_twice_in_a_row() -> None:
+    """Where the same player is to move after a move, what is good for it then is good for it now."""
+    game = TicTacToe()
+    state = game.initial_state()
+
+    class Again(type(state)):  # type: ignore[misc]
+        def player(self) -> int:
+            return 0
+
+        def clone(self) -> Again:
+            return Again(self._game, self.cells)
+
+    assert set(EngineAgent(Stub(0.5)).values(Again(game, "." * 9)).values()) == {0.5}
+
+
+def test_a_server_answers_before_it_ends_and_stops_for_a_new_search() -> None:
+    answers: list[int | None] = []
+
+    class Thinker(Server):
+        def hear(self, line: str) -> bool:
+            if line == "go":
+                self.search(iter([1, 2]), lambda _: None, lambda best, _: answers.append(best), hold=True)
+            elif line == "stop":
+                self.stop()
+            elif line == "release":
+                self.release()
+            return line != "quit"
+
+    Thinker(io.StringIO()).run([b"stop\n", b"release\n", b"go\n"])
+    assert answers == [2], "the other end has closed: it need not wait any more"
+    server = Thinker(io.StringIO())
+    server.run([b"go\n", b"go\n"])
+    assert len(answers) == 3, "a new search ends the one before it"
+    assert answers[1] in (1, 2)
+    assert answers[2] == 2
+    answers.clear()
+    server = Thinker(io.StringIO())
+    server.run([b"go\n", b"release\n", b"quit\n"])
+    until(lambda: answers == [2])

@@ -288,9 +288,9 @@ def test_it_is_readable_on_a_phone_and_on_paper(browser: Any, page: Path) -> Non
     context.close()
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")
+@pytest.mark.xdist_group("browser")
 def test_a_link_of_the_contents_opens_a_fold(browser: Any, page: Path) -> None:
-    if CHROMIUM is None:
-        pytest.skip("needs Debian's chromium")
     shown = browser.new_page()
     shown.goto(page.as_uri())
     assert not shown.locator("details.study").nth(1).evaluate("fold => fold.open")

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 import rookery as rk
+from rookery import user_code
 from rookery.cli import main
 from tests.commands import answer, check_refusal
 
 GAME = '''
 import numpy as np
 import rookery as rk
+from rookery import user_code
 
 
 class Nim(rk.Game):
@@ -78,6 +80,7 @@ class Heap(rk.State):
 
 AGENT = '''
 import rookery as rk
+from rookery import user_code
 
 
 class Perfect(rk.Agent):
@@ -94,6 +97,7 @@ METHOD = '''
 from dataclasses import dataclass
 import numpy as np
 import rookery as rk
+from rookery import user_code
 from rookery.run import duration, load_arrays, save_model
 
 
@@ -258,3 +262,56 @@ def test_modules_are_named_with_dots(files: Path, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as stop:
         main(["show", "examples.tic_tac_toe:TicTacToe"])
     assert stop.value.code == 0, capsys.readouterr()
+
+
+def test_classes_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "odd name-1.py"
+    file.write_text(
+        "from collections import Counter\ncount = 0\n\nclass One:\n    pass\n\nclass Two:\n"
+        "    def __init__(self, game, size=1):\n        self.game, self.size = game, size\n\n"
+        "class _Hidden(One):\n    pass\n"
+    )
+    module = user_code.load_file(file)
+    assert user_code.load_file(str(file)) is module, "a file is run once"
+    assert [kind.__name__ for kind in user_code.classes_in(module, lambda kind: True)] == ["One", "Two"]
+    assert [kind.__name__ for kind in user_code.classes_in(module, lambda kind: kind is module.Two)] == ["Two"]
+    assert str(file) in user_code.loaded_files()
+    assert user_code.spec_of(module.Two) == f"{file}:Two"
+    assert user_code.load_class(f"{file}:Two", "game", lambda kind: True) is module.Two
+    assert user_code.spec_of(dict) is None
+    with pytest.raises(ValueError, match=r"defines 2 classes of an agent; name one: .*1\.py:One, .*1\.py:Two"):
+        user_code.load_class(str(file), "agent", lambda kind: True)
+    with pytest.raises(ValueError, match=r"odd name-1\.py defines no game"):
+        user_code.load_class(str(file), "game", lambda kind: False)
+    for name in ("Nothing", "count"):
+        with pytest.raises(ValueError, match=f":{name}' is not the class of a game"):
+            user_code.load_class(f"{file}:{name}", "game", lambda kind: True)
+    made = user_code.new(module.Two, game="chess", size=3)
+    assert (made.game, made.size) == ("chess", 3)
+    assert isinstance(user_code.new(module.One, game="chess"), module.One)
+    monkeypatch.chdir(tmp_path)
+    assert user_code.load_file("odd name-1.py") is module
+
+
+def test_what_goes_wrong_in_a_file_or_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "helper_of_mine.py").write_text("def fail():\n    raise KeyError('deep')\n")
+    (tmp_path / "mine.py").write_text("import helper_of_mine\n\n\nhelper_of_mine.fail()\n")
+    with pytest.raises(ValueError, match=r"mine\.py, line 4: KeyError: 'deep'"):
+        user_code.load_file(tmp_path / "mine.py")
+    assert not any("mine" in Path(file).name for file in user_code.loaded_files()), "it may be loaded again"
+    (tmp_path / "stops.py").write_text("raise SystemExit(3)\n")
+    with pytest.raises(SystemExit):
+        user_code.load_file(tmp_path / "stops.py")
+    (tmp_path / "uses.py").write_text("compile('x =', 'other', 'exec')\n")
+    with pytest.raises(ValueError, match=r"uses\.py, line 1: SyntaxError: invalid syntax"):
+        user_code.load_file(tmp_path / "uses.py")
+    (tmp_path / "broken_module_of_mine.py").write_text("1 / 0\n")
+    with pytest.raises(
+        ValueError, match="importing broken_module_of_mine fails with ZeroDivisionError: division by zero"
+    ):
+        user_code.load_module("broken_module_of_mine")
+    with pytest.raises(ValueError, match="cannot import no_such_module_of_mine: No module named"):
+        user_code.load_module("no_such_module_of_mine")
+    with pytest.raises(ValueError, match=r"there is no file .*none\.py"):
+        user_code.load_file(tmp_path / "none.py")

@@ -73,11 +73,12 @@ std::unique_ptr<bool[]> legal_mask(const S& state) {
 // Plays random games and checks that the optional fast methods of a state agree with its list of actions.
 template <GameState S>
 void check_random_play(const S& start, int games, int max_length = 2000) {
+    std::set<int> moved;
     for (int game = 0; game < games; ++game) {
         Rng rng(7, static_cast<std::uint64_t>(game));
         S state = start;
         for (int ply = 0; ply < max_length && state.player() != kTerminal; ++ply) {
-            CHECK(state.player() < state.rules().players());
+            if (state.player() != kChance) moved.insert(state.player());
             ActionList actions;
             state.legal_actions(actions);
             Action action;
@@ -125,6 +126,8 @@ void check_random_play(const S& start, int games, int max_length = 2000) {
         }
         if (state.player() == kTerminal) state.returns();
     }
+    CHECK(!moved.empty() && *moved.begin() == 0);
+    CHECK(*moved.rbegin() == start.rules().players() - 1);
 }
 
 // Whether something is refused as an argument that does not fit.

@@ -251,3 +251,36 @@ def test_a_program_that_used_them_ends_well() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("W:W21")
+
+
+def test_what_they_are_told_about_our_games() -> None:
+    checkers, tenten = (to_open_spiel(name) for name in ("checkers", "tenten"))
+    types = pyspiel.GameType
+    for theirs, name in ((checkers, "checkers"), (tenten, "tenten")):
+        ours, kind = rk.load(name), theirs.get_type()
+        assert (theirs.num_players(), theirs.num_distinct_actions()) == (ours.players, ours.num_actions)
+        assert (kind.short_name, kind.long_name) == (f"rookery_{name}", f"{ours.title} of Rookery")
+        assert (kind.chance_mode == types.ChanceMode.DETERMINISTIC) == (not ours.has_chance())
+        assert kind.reward_model == types.RewardModel.TERMINAL
+        assert theirs.get_parameters() == {"variant": ours.variant}
+    assert (checkers.min_utility(), checkers.max_utility(), checkers.utility_sum()) == (-1.0, 1.0, 0.0)
+    assert checkers.get_type().utility == types.Utility.ZERO_SUM
+    assert tenten.get_type().utility == types.Utility.GENERAL_SUM
+    assert (tenten.utility_sum(), tenten.max_utility() > 1e6, tenten.min_utility() < -1e6) == (None, True, True)
+    assert (checkers.max_chance_outcomes(), tenten.max_chance_outcomes()) == (0, rk.load("tenten").num_actions)
+    small = to_open_spiel("tenten", "3x3-three")
+    assert small.get_parameters() == {"variant": "3x3-three"}
+    assert small.num_distinct_actions() == rk.load("tenten", "3x3-three").num_actions
+
+
+def test_shapes_of_their_observations_have_three_numbers() -> None:
+    """Whatever OpenSpiel gives: planes, a board, or a list of numbers."""
+    for name in ("connect_four", "tic_tac_toe", "breakthrough", "nim", "pig"):
+        theirs, ours = pyspiel.load_game(name), rk.load(f"open_spiel:{name}")
+        assert len(ours.observation_shape) == 3
+        assert np.prod(ours.observation_shape) == np.prod(theirs.observation_tensor_shape())
+        if len(theirs.observation_tensor_shape()) == 1:
+            assert ours.observation_shape[1:] == (1, 1)
+        else:
+            assert list(ours.observation_shape[-2:]) == list(theirs.observation_tensor_shape())[-2:]
+    assert (rk.load("open_spiel:pig").has_chance(), rk.load("open_spiel:nim").has_chance()) == (True, False)

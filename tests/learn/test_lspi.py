@@ -280,3 +280,28 @@ def test_two_players_have_equations_of_their_own() -> None:
     assert batch == []
     np.testing.assert_allclose(trainer.a, a, atol=1e-12)
     np.testing.assert_allclose(trainer.b, b, atol=1e-12)
+
+
+def test_a_move_is_worth_what_it_earns_and_what_comes_after() -> None:
+    """Position by position and move by move, for both players; nothing comes after an end."""
+    rng = np.random.default_rng(3)
+    for game, texts in (
+        (TicTacToe(), ["xx./oo./...", "x../.../...", "xo./.x./o.."]),
+        (rookery.load("solitaire-chess"), ["R..N/..../..../B...", "RN../..../..../...."]),
+    ):
+        features = lspi.Features(game)
+        weights = rng.normal(size=(game.players, features.size))
+        states = [game.parse_state(text) for text in texts]
+        moves = lspi.Afterstates(features, states)
+        expected = []
+        for state in states:
+            for action in state.legal_actions():
+                after = state.clone()
+                after.apply(action)
+                over = after.player() == TERMINAL
+                ahead = 0.0 if over else float(features.of([after])[0] @ weights[state.player()])
+                expected.append(after.rewards()[state.player()] + ahead)
+        assert moves.values(weights).tolist() == pytest.approx(expected)
+        assert moves.first.tolist() == [sum(len(s.legal_actions()) for s in states[:i]) for i in range(len(states))]
+        assert moves.over.any()
+        assert not moves.over.all()

@@ -150,6 +150,22 @@ TEST(q_learning_weighs_chance) {
     }
 }
 
+// What chance brings before the first move is earned too, even if there is no move.
+TEST(q_learning_counts_what_chance_brings_first) {
+    const Places::Rules rules{
+        1, {{kChance, {1, 2}, {0.5, 0.5}}, {kTerminal, {}, {}, 4}, {0, {3}, {}}, {kTerminal, {}, {}, 6}}};
+    const Places start(rules);
+    ActionValues table;
+    const QSettings settings{0.5, 1.0, 1.0, 1.0, Backup::kMax, 0};
+    QLearner<Places, ActionValues> learner(table, settings);
+    const Places* starts[] = {&start};
+    Control control;
+    const QTraining result = learner.train(starts, {-1}, {}, 0, 0, 1000, 1000, 1, control);
+    CHECK(result.moves > 400 && result.moves < 600);  // a game of every other has one
+    CHECK(result.returns == 4.0 * static_cast<double>(1000 - result.moves) + 6.0 * static_cast<double>(result.moves));
+    CHECK(result.results[0] == 1000 && result.results[1] == 0 && result.results[2] == 0);
+}
+
 TEST(a_layer_leaves_the_values_below_it_alone) {
     ActionValues base;
     base.find_or_add("a", 2)[1] = 3;

@@ -107,9 +107,9 @@ def test_engines_that_are_missing_or_mute_get_a_clear_message(  # type: ignore[n
 
 def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="depth must be 1 to 100"):
-        Stockfish(depth=0)
+        Stockfish(depth=0, path=sys.executable)
     with pytest.raises(ValueError, match="timeout must be positive"):
-        Stockfish(timeout=0)
+        Stockfish(timeout=0, path=sys.executable)
 
 
 def test_real_stockfish_mates_in_one_and_learning_uses_it(tmp_path: Path) -> None:

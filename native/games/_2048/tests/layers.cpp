@@ -178,6 +178,15 @@ TEST(layers_of_2048_are_kept_and_damaged_ones_refused) {
     CHECK(refused([](auto& first, auto&, auto&) { first[first.size() / 2] = first.back() + 1; }));
     CHECK(refused([&](auto&, auto& keys, auto&) { std::swap(keys[wide], keys[wide + 1]); }));
     CHECK(refused([&](auto&, auto& keys, auto&) { keys[wide + 1] = keys[wide]; }));
+    const auto first_layer_refused = [&](Keys keys) {
+        try {
+            made({0, 2}, keys, {1, 1});
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!first_layer_refused({1, 2}) && first_layer_refused({2, 1}) && first_layer_refused({1, 1}));
     const _2048::Rules large(4, 4);
     bool too_large = false;
     try {

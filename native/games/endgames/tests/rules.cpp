@@ -132,6 +132,35 @@ TEST(chess_endgame_survives_any_action) {
     }
 }
 
+TEST(chess_endgame_says_what_is_wrong_with_a_fen) {
+    const auto reason = [](const char* text) -> std::string {
+        try {
+            parse_fen(text);
+        } catch (const std::invalid_argument& error) {
+            return std::string(error.what()).substr(std::string("not a usable FEN: ").size());
+        }
+        return "";
+    };
+    const std::vector<std::pair<const char*, std::string>> cases = {
+        {"8/8/8/4k3/8/8/8/R3K3 w - - 0 1", ""},
+        {"8/8/8/4k3/8/8/R3K3 w - -", "the board must have 8 rows joined by '/'"},
+        {"8/8/8/8/8/4k3/8/8/R3K3 w - -", "the board must have 8 rows joined by '/'"},
+        {"8/8/8/4k3/8/8/8/R12K3 w - -", "a row of the board has two numbers side by side"},
+        {"8/8/8/4k3/8/8/8/R3X3 w - -", "the board is written with 1 to 8, KQRBNP and kqrbnp only"},
+        {"8/8/8/4k3/8/8/8/R3K4 w - -", "every row of the board must have 8 squares"},
+        {"8/8/8/4k3/8/8/8/R3K2 w - -", "every row of the board must have 8 squares"},
+        {"8/8/8/4k3/8/8/8/R7 w - -", "each side must have one king"},
+        {"8/8/8/8/8/8/8/R3K3 w - -", "each side must have one king"},
+        {"8/8/8/4k3/8/8/8/r7 w - -", "each side must have one king"},
+        {"8/8/8/4k3/8/8/8/R3K2K w - -", "each side must have one king"},
+        {"8/8/8/4k2k/8/8/8/R3K3 w - -", "each side must have one king"},
+        {"8/8/8/4k2n/8/8/8/R3K3 w - -", "one side must have nothing but its king"},
+        {"8/8/8/4k3/8/8/8/RRR1K3 w - -", "a side may have at most two pieces besides its king"},
+        {"8/8/8/4k3/8/8/8/R3K3 x - -", "the side to move must be 'w' or 'b'"},
+    };
+    for (const auto& [fen, expected] : cases) CHECK(reason(fen) == expected);
+}
+
 TEST(chess_endgame_refuses_bad_fen) {
     const auto refused = [](std::string_view text) {
         try {
@@ -154,6 +183,19 @@ TEST(chess_endgame_refuses_bad_fen) {
             text[rng.below(static_cast<std::uint32_t>(text.size()))] = kCharacters[rng.below(kCharacters.size())];
         }
         if (!refused(text)) CHECK(!fault(parse_fen(text).position));
+    }
+}
+
+// Positions that come as numbers may have any; each of these is the first that is too large.
+TEST(chess_endgame_refuses_kings_and_players_that_are_none) {
+    const Position legal = parse_fen(kStart).position;
+    CHECK(!fault(legal));
+    for (int field = 0; field < 4; ++field) {
+        Position wrong = legal;
+        if (field < 2) (field == 0 ? wrong.strong_king : wrong.weak_king) = 64;
+        if (field >= 2) (field == 2 ? wrong.strong : wrong.to_move) = 2;
+        const char* said = fault(wrong);
+        CHECK(said && std::string_view(said) == "a king is off the board");
     }
 }
 

@@ -434,6 +434,16 @@ TEST(solitaire_chess_graphs_say_how_pieces_stand) {
     });
 }
 
+// A knight that may capture twice takes both pawns; if it may capture once, the second is out of its reach.
+TEST(solitaire_chess_pieces_reach_no_more_than_they_may_capture) {
+    std::vector<int> kinds(16, kNoPiece);
+    kinds[0] = kKnight, kinds[6] = kinds[8] = kPawn;
+    for (const int captures : {1, 2, 0}) {
+        const solitaire_chess::Rules rules(4, 4, captures, true, kinds, std::vector<int>(16));
+        CHECK(plainly_dead(solitaire_chess::State(rules)) == (captures == 1));
+    }
+}
+
 TEST(solitaire_chess_puzzles_are_as_wished) {
     const std::vector<int> pool = {kKing, kQueen, kRook, kRook, kBishop, kKnight, kPawn};
     const solitaire_chess::Rules rules(4, 4, 0, true, std::vector<int>(16, kRook), std::vector<int>(16));
@@ -488,6 +498,17 @@ TEST(solitaire_chess_puzzles_are_as_wished) {
             const Outcome outcome = OnlyFinal().find(state);
             CHECK(finals == 1 && tree.solutions <= 3 && outcome.final == last && outcome.solutions == tree.solutions);
         }
+    }
+    // Two rooks, made backwards: each of the 48 pairs of cells in one row or column comes as often.
+    std::map<Bitboard, int> pairs;
+    for (const Board& board :
+         make_puzzles(PuzzleMaker(rules, {2, {kRook, kRook}, false, false, 0}), 4800, 3, 1, control)) {
+        ++pairs[solitaire_chess::State(rules, board).occupied()];
+    }
+    CHECK(pairs.size() == 48);
+    for (const auto& [cells, times] : pairs) {
+        const int one = lowest_bit(cells), other = lowest_bit(cells & (cells - 1));
+        CHECK((one / 4 == other / 4 || one % 4 == other % 4) && std::abs(times - 100) < 50);
     }
     const auto refused = [&](PuzzleWish wish) {
         try {
