@@ -186,8 +186,12 @@ def test_targets_are_dots_under_the_pieces(open_page: OpenPage, server: Server) 
     touch(page, bishop[0]["cells"][:1])
     playwright.expect(page.locator(".ring")).to_have_count(len(bishop))  # every target is taken here
     assert page.locator(".dot").count() == 0
-    below = "mark => Boolean(mark.compareDocumentPosition(document.querySelector('[data-piece]')) & 4)"
-    assert page.locator(".ring").first.evaluate(below)
+    # In one step, and with patience: the board may be drawn again, or a piece may still be fading, while we look.
+    first = "document.querySelector('.board {}')"
+    following = "Node.DOCUMENT_POSITION_FOLLOWING"
+    page.wait_for_function(
+        f"{first.format('.ring')}.compareDocumentPosition({first.format('[data-piece]')}) === {following}"
+    )
     page, view = open_play(open_page, server, {"game": "endgames", "players": ["person", "person"], "position": ROOK})
     king = [row for row in view["legal"] if row["name"].startswith("K")]
     touch(page, king[0]["cells"][:1])
