@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,9 @@ def test_a_cell_names_the_command_and_has_a_score_per_game() -> None:
     assert len(row["scores"]) == 6
     assert row["command"].startswith(f"tenten {exam.variant} q-learning --")
     assert row["trained"] > 0
+    begin = time.process_time()
     plain = cross.cell("tenten", number, "random", 5, 0.1, 6)
+    assert 0 <= plain["examined"] <= time.process_time() - begin + 0.01
     game = rookery.load("tenten", exam.variant, **exam.options)
     assert plain["scores"] == [round(x, 4) for x in examine(game, exam, rookery.agent("random", game), None, 6, 5)]
     assert plain["trained"] == 0

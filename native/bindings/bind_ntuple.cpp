@@ -11,6 +11,7 @@ namespace rookery {
 void bind_tuple_net(nb::module_& m) {
     using Floats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto found = [](const TupleNet& self, Bytes cells, int side) {
         if (std::cmp_not_equal(cells.size(), self.cells())) throw nb::value_error("there must be one number per cell");
         if (side < 0 || side >= self.sides()) throw nb::index_error("there is no such side");
@@ -124,7 +125,33 @@ void bind_tuple_net(nb::module_& m) {
                     ++at;
                 }
             },
-            "known"_a, "values"_a, "What `arrays` gave.");
+            "known"_a, "values"_a, "What `arrays` gave.")
+        .def_prop_ro("remembered", &TupleNet::remembered, "Positions that have a value of their own.")
+        .def("set_optimism", &TupleNet::set_optimism, "optimism"_a,
+             "All other positions are worth more than the tables say, by this share, while some are remembered.")
+        .def(
+            "positions",
+            [](const TupleNet& self) {
+                std::vector<std::uint64_t> keys;
+                std::vector<float> values;
+                for (std::size_t i = 0; i < self.keys().size(); ++i) {
+                    if (self.keys()[i] == TupleNet::kNone) continue;
+                    keys.push_back(self.keys()[i]);
+                    values.push_back(self.key_values()[i]);
+                }
+                const std::size_t count = keys.size();
+                return std::make_tuple(to_numpy(std::move(keys), {count}), to_numpy(std::move(values), {count}));
+            },
+            "Keys of the remembered positions, and their values.")
+        .def(
+            "remember",
+            [](TupleNet& self, Keys keys, Floats values) {
+                if (keys.size() != values.size()) throw nb::value_error("every position must have a value");
+                for (std::size_t i = 0; i < keys.size(); ++i) {
+                    self.remember(std::min(keys(i), TupleNet::kNone - 1), values(i));
+                }
+            },
+            "keys"_a, "values"_a, "What `positions` gave.");
 }
 
 }  // namespace rookery

@@ -69,6 +69,36 @@ void bind_ntuple(nb::class_<Handle<S>>& cls) {
         "control"_a = nb::none(),
         "Plays games first to end - 1 of `games`, each from the next of the starts, and learns from them. Stopped by "
         "Ctrl-C or after `seconds`, it returns how far it came.");
+    using Sweeper = TupleSweeper<S>;
+    nb::class_<Sweeper>(cls, "TupleSweeper", "Positions that are remembered one by one, for one player.")
+        .def(
+            "__init__",
+            [check](Sweeper* self, const H& like, TupleNet& net, const CellView& view, const TupleSettings& settings,
+                    std::size_t most, int threads) {
+                check(like.state, net);
+                if (net.sides() != 1) throw nb::value_error("only games for one player are swept");
+                new (self) Sweeper(net, view, settings, most, threads);
+            },
+            "like"_a, "net"_a, "view"_a, "settings"_a, "most"_a, "threads"_a, nb::keep_alive<1, 3>(),
+            nb::keep_alive<1, 4>())
+        .def(
+            "explore",
+            [](Sweeper& self, const H& start, std::int64_t first, std::int64_t end, std::uint64_t seed,
+               Control* given) {
+                if (end < first) throw nb::value_error("the games must end after they begin");
+                ControlOrNone call(given);
+                return interruptible(
+                    call.control, [&] { return self.explore(start.state, first, end, seed, call.control); }, true);
+            },
+            "start"_a, "first"_a, "end"_a, "seed"_a, "control"_a = nb::none(),
+            "Plays games first to end - 1 and remembers the positions after all of their legal moves.")
+        .def(
+            "sweep",
+            [](Sweeper& self, Control* given) {
+                ControlOrNone call(given);
+                interruptible(call.control, [&] { self.sweep(call.control); }, true);
+            },
+            "control"_a = nb::none(), "Gives every remembered position its value anew, the latest in a game first.");
 }
 
 }  // namespace rookery

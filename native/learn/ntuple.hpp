@@ -13,6 +13,7 @@
 #endif
 
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -122,8 +123,10 @@ public:
                 places_.insert(places_.end(), at.begin(), at.end());
                 image.masks.push_back(mask);
             }
+            turns_.push_back(image.shuffle);
             if (!image.masks.empty()) images_.push_back(image);
         }
+        symmetries_ = symmetries;
         data_.reset(allocate(bytes()));
     }
 
@@ -146,12 +149,9 @@ public:
             const __m128i board = _mm_load_si128(reinterpret_cast<const __m128i*>(padded));
             const Lookup* lookup = lookups_.data();
             for (const Image& image : images_) {
-                const __m128i turned =
-                    _mm_shuffle_epi8(board, _mm_loadu_si128(reinterpret_cast<const __m128i*>(image.shuffle.data())));
-                const __m128i pairs = _mm_maddubs_epi16(turned, _mm_set1_epi16(0x1001));
-                const auto nibbles = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)));
+                const std::uint64_t turned = nibbles(board, image.shuffle);
                 for (const std::uint64_t mask : image.masks) {
-                    *out++ = begin + (lookup++)->index(_pext_u64(nibbles, mask));
+                    *out++ = begin + (lookup++)->index(_pext_u64(turned, mask));
                 }
             }
             return;
@@ -201,6 +201,56 @@ public:
         }
     }
 
+    // Positions that have a value of their own, beside the tables. All others are worth what the tables say, and more by
+    // a share, `optimism`. Nothing may be read while a position is added.
+    std::size_t remembered() const { return positions_; }
+    std::span<const std::uint64_t> keys() const { return keys_; }  // of all slots, kNone for empty ones
+    std::span<const float> key_values() const { return key_values_; }
+    void set_optimism(double optimism) { optimism_ = static_cast<float>(optimism); }
+
+    // A number for the cells of a position that is the same for its images.
+    std::uint64_t key(const std::uint8_t* cells) const {
+        std::uint64_t least = kNone;
+#if defined(__BMI2__) && defined(__SSSE3__)
+        if (packed_) {
+            alignas(16) std::uint8_t padded[16] = {};
+            std::memcpy(padded, cells, static_cast<std::size_t>(cells_));
+            const __m128i board = _mm_load_si128(reinterpret_cast<const __m128i*>(padded));
+            for (const auto& turn : turns_) least = std::min(least, nibbles(board, turn));
+            return std::min(least, kNone - 1);
+        }
+#endif
+        for (const auto& symmetry : symmetries_) {
+            std::uint64_t mixed = 0;
+            for (int i = 0; i < cells_; ++i) {
+                const std::uint64_t cell = cells[symmetry[static_cast<std::size_t>(i)]];
+                mixed = packed_ ? mixed | cell << 4 * i : (std::rotl(mixed, 5) ^ cell) * kMix;
+            }
+            least = std::min(least, mixed);
+        }
+        return std::min(least, kNone - 1);
+    }
+
+    // The value of a remembered position, or null.
+    const float* recall(std::uint64_t key) const {
+        if (keys_.empty()) return nullptr;
+        const std::size_t slot = slot_of(key);
+        return keys_[slot] == key ? &key_values_[slot] : nullptr;
+    }
+
+    // What a position is worth that is not remembered, by the value that the tables give it.
+    float hoped(float value) const { return value + optimism_ * std::abs(value); }
+
+    void remember(std::uint64_t key, float value) {
+        if (2 * (positions_ + 1) > keys_.size()) grow();
+        const std::size_t slot = slot_of(key);
+        positions_ += keys_[slot] == kNone;
+        keys_[slot] = key;
+        key_values_[slot] = value;
+    }
+
+    static constexpr std::uint64_t kNone = ~std::uint64_t(0);
+
     std::span<float> data() { return {data_.get(), weights_ * stride_}; }
     std::span<const float> data() const { return {data_.get(), weights_ * stride_}; }
     std::size_t stride() const { return stride_; }
@@ -215,10 +265,42 @@ private:
         Index index(std::uint64_t content) const { return first + static_cast<Index>(content * factor >> shift); }
     };
     static constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;
+    using Turn = std::array<std::uint8_t, 16>;  // the cell that each place takes its number from
     struct Image {
-        std::array<std::uint8_t, 16> shuffle;
+        Turn shuffle;
         std::vector<std::uint64_t> masks;
     };
+
+#if defined(__BMI2__) && defined(__SSSE3__)
+    // The numbers on the turned cells, four bits each.
+    static std::uint64_t nibbles(__m128i board, const Turn& turn) {
+        const __m128i turned = _mm_shuffle_epi8(board, _mm_loadu_si128(reinterpret_cast<const __m128i*>(turn.data())));
+        const __m128i pairs = _mm_maddubs_epi16(turned, _mm_set1_epi16(0x1001));
+        return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(pairs, pairs)));
+    }
+#endif
+
+    // Where a key is, or the empty slot where it belongs.
+    std::size_t slot_of(std::uint64_t key) const {
+        const std::size_t mask = keys_.size() - 1;
+        std::size_t slot = (key * kMix >> 20) & mask;
+        while (keys_[slot] != key && keys_[slot] != kNone) slot = (slot + 1) & mask;
+        return slot;
+    }
+
+    void grow() {
+        const auto keys = std::move(keys_);
+        const auto values = std::move(key_values_);
+        const std::size_t size = std::max<std::size_t>(1024, 2 * keys.size());
+        keys_.assign(size, kNone);
+        key_values_.assign(size, 0.0f);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (keys[i] == kNone) continue;
+            const std::size_t slot = slot_of(keys[i]);
+            keys_[slot] = keys[i];
+            key_values_[slot] = values[i];
+        }
+    }
     // Zeros, which take memory when they are first touched, in large pages where there are some.
     static float* allocate(std::size_t bytes);
 
@@ -235,6 +317,12 @@ private:
     std::vector<Lookup> lookups_;
     std::vector<int> places_;
     std::vector<Image> images_;
+    std::vector<Turn> turns_;  // one per symmetry
+    std::vector<std::vector<int>> symmetries_;
+    std::vector<std::uint64_t> keys_;
+    std::vector<float> key_values_;
+    std::size_t positions_ = 0;
+    float optimism_ = 0.0f;
     std::unique_ptr<float[], void (*)(float*)> data_{nullptr, [](float* data) { std::free(data); }};
 };
 
@@ -296,17 +384,28 @@ public:
         values_.resize(actions_.size());
         found_.resize(actions_.size() * width);
         earned_.resize(actions_.size());
+        keys_.resize(actions_.size());
+        known_.assign(actions_.size(), nullptr);
+        const bool by_position = explores_ || net_.remembered() > 0;  // do positions have values of their own?
+        const bool learns = settings_.alpha > 0 && !explores_;
         for (std::size_t i = 0; i < actions_.size(); ++i) {
             after_.push_back(state);
             earned_[i] = apply_for_rewards(after_[i], actions_[i]);
             values_[i] = earned_[i][player == 1];
             if (after_[i].player() == kTerminal) continue;
             view_.read(after_[i], planes_, cells_);
+            if (by_position) {
+                keys_[i] = net_.key(cells_.data());
+                known_[i] = net_.recall(keys_[i]);
+                if (known_[i] && !learns) continue;
+            }
             net_.find(cells_.data(), player, found_.data() + i * width);
             net_.prefetch(found_.data() + i * width);
         }
         for (std::size_t i = 0; i < actions_.size(); ++i) {
-            if (after_[i].player() != kTerminal) values_[i] += net_.value(found_.data() + i * width);
+            if (after_[i].player() == kTerminal) continue;
+            const auto by_tables = [&] { return net_.value(found_.data() + i * width); };
+            values_[i] += known_[i] ? *known_[i] : by_position ? net_.hoped(by_tables()) : by_tables();
         }
         return values_;
     }
@@ -360,6 +459,45 @@ public:
         }
         if (due) learn(earned[last() == 1]);
         return total[0];
+    }
+
+    // A position after a move that was met, with what tells it from others.
+    struct Met {
+        S state;
+        std::uint64_t key;
+        float value;  // as long as it is not remembered
+        int ply;
+    };
+
+    // Plays a game by the values, for one player, and adds the positions after all of its legal moves to `met` that are
+    // not remembered; returns what the player earned. Values do not change meanwhile, so that a game may go in circles:
+    // it is broken off after kCircle moves that met nothing new.
+    double explore(S state, Rng& rng, std::vector<Met>& met, std::int64_t& moves) {
+        constexpr int kCircle = 1000;
+        double total = 0;
+        explores_ = true;
+        for (int ply = 0, last = 0; ply < last + kCircle; ++ply) {
+            while (state.player() == kChance) total += apply_for_rewards(state, sample_chance(state, rng))[0];
+            if (state.player() == kTerminal) return total;
+            values(state);
+            for (std::size_t i = 0; i < actions_.size(); ++i) {
+                if (after_[i].player() == kTerminal || net_.recall(keys_[i])) continue;
+                met.push_back({after_[i], keys_[i], static_cast<float>(values_[i] - earned_[i][0]), ply});
+                last = ply;
+            }
+            const auto chosen =
+                static_cast<std::size_t>(choose_greatest(values_.data(), static_cast<int>(actions_.size()), rng));
+            total += earned_[chosen][0];
+            state = std::move(after_[chosen]);
+            ++moves;
+        }
+        return total;
+    }
+
+    // The value that a position after a move has by all that may come next.
+    double backed_up(const S& state) {
+        explores_ = true;
+        return expected(state, 0, 1);
     }
 
 private:
@@ -416,12 +554,91 @@ private:
     std::vector<S> after_;
     std::vector<double> values_;
     std::vector<TupleNet::Index> found_, trace_;
+    std::vector<std::uint64_t> keys_;  // of the positions after all actions, if they are looked up
+    std::vector<const float*> known_;  // the values of those that are remembered, or null
+    bool explores_ = false;
     std::vector<Returns> earned_;  // by every action
     std::vector<int> movers_;
     std::size_t head_ = 0, traced_ = 0;
     std::vector<std::uint8_t> cells_;
     std::vector<float> planes_, changed_;
     std::unique_ptr<TupleLearner> deeper_;  // looks ahead
+};
+
+// Positions after a move that are remembered one by one, for one player. Games find them; a sweep gives each of them,
+// the latest in a game first, the value that follows from all outcomes of chance and the best next moves. Nothing depends
+// on the number of threads.
+template <GameState S>
+class TupleSweeper {
+public:
+    TupleSweeper(TupleNet& net, const CellView& view, const TupleSettings& settings, std::size_t most, int threads)
+        : net_(net), view_(view), settings_(settings), most_(most), threads_(threads) {}
+
+    // Plays games first .. end-1 from `start` and remembers what they meet. Game i has the random stream (seed, i).
+    TupleTraining explore(const S& start, std::int64_t first, std::int64_t end, std::uint64_t seed, Control& control) {
+        struct Game {
+            std::vector<typename TupleLearner<S>::Met> met;
+            double returns = 0;
+            std::int64_t moves = 0;
+        };
+        std::vector<Game> games(static_cast<std::size_t>(end - first));
+        parallel_blocks(end - first, threads_, [&](std::int64_t i) {
+            if (control.stopped()) return;
+            Rng rng(seed, static_cast<std::uint64_t>(first + i));
+            Game& game = games[static_cast<std::size_t>(i)];
+            game.returns = TupleLearner<S>(net_, view_, settings_).explore(start, rng, game.met, game.moves);
+        });
+        TupleTraining total;
+        for (Game& game : games) {
+            total.add({1,
+                       game.moves,
+                       game.returns,
+                       game.returns * game.returns,
+                       game.returns,
+                       {game.returns > 0, game.returns == 0, game.returns < 0}});
+            for (auto& met : game.met) {
+                if (net_.remembered() >= most_ || net_.recall(met.key)) continue;
+                const auto ply = static_cast<std::size_t>(met.ply);
+                if (plies_.size() <= ply) plies_.resize(ply + 1);
+                net_.remember(met.key, met.value);
+                plies_[ply].push_back({std::move(met.state), met.key});
+            }
+        }
+        return total;
+    }
+
+    // Gives every remembered position its value anew.
+    void sweep(Control& control) {
+        std::vector<float> values;
+        for (std::size_t ply = plies_.size(); ply-- > 0;) {
+            const auto& positions = plies_[ply];
+            const auto count = static_cast<std::int64_t>(positions.size());
+            constexpr std::int64_t kBlock = 256;
+            values.resize(positions.size());
+            parallel_blocks((count + kBlock - 1) / kBlock, threads_, [&](std::int64_t block) {
+                TupleLearner<S> learner(net_, view_, settings_);
+                for (std::int64_t i = kBlock * block; i < std::min(count, kBlock * (block + 1)); ++i) {
+                    const auto at = static_cast<std::size_t>(i);
+                    values[at] = static_cast<float>(learner.backed_up(positions[at].state));
+                }
+            });
+            for (std::size_t i = 0; i < positions.size(); ++i) net_.remember(positions[i].key, values[i]);
+            if (control.stopped()) return;
+        }
+    }
+
+private:
+    struct Position {
+        S state;
+        std::uint64_t key;
+    };
+
+    TupleNet& net_;
+    const CellView& view_;
+    const TupleSettings settings_;
+    std::size_t most_;
+    int threads_;
+    std::vector<std::vector<Position>> plies_;  // by the move of a game after which they were first met
 };
 
 // Plays games first .. end-1 of `games` and learns from them, `threads` at the same time. Game i begins in

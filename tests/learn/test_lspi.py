@@ -4,6 +4,7 @@ import random
 from functools import cache
 from itertools import combinations, pairwise, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rookery.learn.methods import Lspi
 from rookery.training import train
 from tests.search.test_python_games import Coins
 from tests.tic_tac_toe import TicTacToe, TicTacToeState
+from tests.training import trained as trained_in
 
 GAME = TicTacToe()
 NIM = rookery.load("examples/nim.py", heaps=(1, 2, 3))
@@ -305,3 +307,46 @@ def test_a_move_is_worth_what_it_earns_and_what_comes_after() -> None:
         assert moves.first.tolist() == [sum(len(s.legal_actions()) for s in states[:i]) for i in range(len(states))]
         assert moves.over.any()
         assert not moves.over.all()
+
+
+def test_a_row_tells_returns_samples_and_how_far_the_weights_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All weights are new in the first row. Nim is over after at most six moves, won or lost by the first player: 24
+    games of 30 moves are 120 games or more, of which as many returns are told."""
+    solutions = iter([np.array([3.0, 4.0]), np.array([3.0, 4.5])] + 2 * [np.zeros(2)])
+
+    def two(self: Game, state: State) -> list[float]:
+        return [1.0]
+
+    monkeypatch.setattr(type(NIM), "features", two, raising=False)
+    monkeypatch.setattr(lspi, "solve", lambda a, b, ridge: next(solutions))
+    trainer = Trainer(NIM, Settings(games=24, steps=30, iterations=8, tolerance=0.05), seed=1)
+    rows = [trainer.iterate() for _ in range(3)]
+    assert [row["change"] for row in rows] == pytest.approx([1, 0.5 / 29.25**0.5, 29.25**0.5 / 1e-12])
+    assert [row["progress"] for row in rows] == [1 / 8, 2 / 8, 3 / 8]
+    assert [row["iteration"] for row in rows] == [1, 2, 3]
+    for row in rows:
+        assert -1 < row["mean_return"] < 1
+        # A sample is a move with the one after it: none for the last move of a game or of the part.
+        assert 0.5 * 24 * 30 < row["samples"] < 24 * 29
+    assert Trainer(NIM, Settings(games=1, steps=1), seed=1).iterate()["mean_return"] is None
+
+
+def test_a_training_is_saved_now_and_then_and_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every iteration takes 13 seconds, so that every third one is 30 seconds after the last checkpoint."""
+    now, saved = [50.0], list[int]()
+    changes = iter([1.0, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.004])
+
+    def iterate(self: Trainer) -> dict[str, Any]:
+        now[0] += 13
+        self.iterations += 1
+        change = next(changes)
+        return {"iteration": self.iterations, "change": change, "progress": 1.0 if change < 0.01 else 0.5}
+
+    monkeypatch.setattr(Trainer, "iterate", iterate)
+    clock = SimpleNamespace(monotonic=lambda: now[0], process_time=lambda: now[0] / 10)
+    monkeypatch.setattr(lspi, "time", clock)
+    monkeypatch.setattr(lspi.runs, "save_model", lambda path, info, arrays: saved.append(info["iterations"]))
+    rows = trained_in(NIM, "lspi", Settings(iterations=20, games=1, steps=1), tmp_path)
+    assert saved == [3, 6, 8]
+    assert len(rows) == 8, "the weights have settled"
+    assert [row["seconds"] for row in rows[:3]] == [1.3, 2.6, 3.9]

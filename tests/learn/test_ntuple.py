@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from rookery.symmetry import Symmetry, of_grid
 from rookery.training import learner, train
 from tests.learn.test_q_learning import after, never_loses
 from tests.tic_tac_toe import TicTacToe
+from tests.training import trained
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -289,6 +292,17 @@ def test_native_learning_is_the_plain_one(game: Game, settings: Settings) -> Non
     learned = weights_of(network)
     assert np.sum(learned != first) >= 8
     assert np.allclose(learned, plain.weights, rtol=1e-4, atol=1e-5)
+
+
+def test_without_settings_games_are_greedy_and_an_error_reaches_one_position() -> None:
+    learned = []
+    plain = Settings(games=20, tuples="0,1; 0,1,3,4")
+    for settings in (plain, replace(plain, epsilon=0.0, last_epsilon=0.0, trace=0.0, discount=1.0, alpha=1.0)):
+        network = Network(Fill(), settings)
+        network.learn(0, settings.games, seed=5)
+        learned.append(weights_of(network))
+    assert learned[0].any()
+    assert np.array_equal(learned[0], learned[1])
 
 
 def test_one_step_by_hand() -> None:
@@ -607,3 +621,226 @@ def test_damaged_networks_are_refused(tmp_path: Path) -> None:
         ntuple.load(Fill(), path)
     with pytest.raises(ValueError, match="there is no file"):
         ntuple.load(game, tmp_path / "nothing.npz")
+
+
+def swept(game: Game, **settings: Any) -> Network:
+    network = Network(game, Settings(games=1, **settings))
+    for _ in network.sweep(seed=3):
+        pass
+    return network
+
+
+def test_sweeps_end_in_the_exact_values() -> None:
+    """From values that are above all that is possible, as the network has learned nothing."""
+    game = rookery.load("2048", "2x2")
+    network = swept(game, first_value=300.0, optimism=0.0, sweeps=60, sweep_games=100)
+    oracle = rookery.agent("oracle", game)
+    rng = random.Random(1)
+    seen = 0
+    for _ in range(20):  # games of perfect play, which meet only positions that matter
+        state: Any = game.initial_state()
+        while state.player() != TERMINAL:
+            if state.player() == CHANCE:
+                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                state.apply(rng.choices(outcomes, chances)[0])
+                continue
+            exact, found = oracle.values(state), network.values(state)
+            assert exact is not None
+            assert max(found.values()) == pytest.approx(max(exact.values()), abs=1e-3)
+            assert max(found, key=lambda move: found[move]) in [
+                move for move, value in exact.items() if value == pytest.approx(max(exact.values()), abs=1e-3)
+            ]
+            state.apply(max(exact, key=lambda move: exact[move]))
+            seen += 1
+    assert seen > 100
+    assert network.play(4000, seed=5).mean == pytest.approx(66.964149, rel=0.02)
+
+
+def test_sweeps_of_a_python_game_by_hand() -> None:
+    """On one row of three cells the second stone earns 1 beside the first, if chance leaves a cell beside it."""
+    game = Fill(1, 3)
+    network = swept(game, first_value=9.0, optimism=0.0, sweeps=12, sweep_games=20, symmetries=False)
+    state: Any = game.initial_state()
+    state.apply(0)  # chance takes the left cell: the other two are for the player and for chance
+    assert network.values(state) == {1: pytest.approx(0.0), 2: pytest.approx(0.0)}
+    assert network.native.remembered > 0
+
+
+def test_what_is_not_remembered_looks_better_by_a_share() -> None:
+    game = rookery.load("2048", "2x2")
+    network = Network(game, Settings(first_value=100.0))
+    state = game.parse_state("2,2/.,.")
+    plain = network.values(state)
+    network.native.remember(np.array([12345], dtype=np.uint64), np.array([0.0], dtype=np.float32))
+    network.native.set_optimism(0.25)
+    assert network.values(state) == {move: pytest.approx(value + 25.0) for move, value in plain.items()}
+
+
+def test_images_are_remembered_as_one_position() -> None:
+    game = rookery.load("2048", "2x3")
+    network = swept(game, first_value=600.0, sweeps=3, sweep_games=20)
+    keys, values = network.native.positions()
+    assert len(set(np.asarray(keys).tolist())) == len(keys) == len(values) == network.native.remembered
+    by_itself = swept(game, first_value=600.0, sweeps=3, sweep_games=20, symmetries=False)
+    assert by_itself.native.remembered > network.native.remembered
+    for text, image in (("2,4,./.,.,8", "8,.,./.,4,2"), ("2,4,16/.,.,8", ".,.,8/2,4,16")):
+        position, turned = network.values(game.parse_state(text)), network.values(game.parse_state(image))
+        assert sorted(position.values()) == pytest.approx(sorted(turned.values()))
+
+
+def test_sweeps_do_not_depend_on_threads() -> None:
+    game = rookery.load("2048", "2x3")
+    one, two = (swept(game, first_value=600.0, sweeps=4, sweep_games=30, threads=threads) for threads in (1, 2))
+    for mine, other in zip(one.native.positions(), two.native.positions(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_no_more_positions_than_wanted() -> None:
+    network = swept(rookery.load("2048", "2x3"), first_value=600.0, sweeps=3, sweep_games=20, positions=50)
+    assert network.native.remembered == 50
+
+
+def test_a_training_stopped_in_its_sweeps_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    game = rookery.load("2048", "2x2")
+    given: Any = {"games": 200, "sweeps": 4, "sweep_games": 20, "seed": 1}
+    whole = train(game, NTuple(), out=tmp_path / "whole", **given)
+    assert [row["sweeps"] for row in whole.metrics if "sweeps" in row] == [1, 2, 3, 4]
+    assert whole.metrics[-1]["progress"] == 1
+
+    def stop(row: dict[str, Any]) -> None:
+        if row.get("sweeps") == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(game, NTuple(), out=tmp_path / "stopped", on_row=stop, **given)
+    again = train(game, NTuple(), out=tmp_path / "stopped", resume=True, **given)
+    assert len(again.metrics) == len(whole.metrics)
+    state = game.parse_state("2,4/.,.")
+    values = [run.agent().values(state) for run in (whole, again)]
+    assert values[0] == values[1]
+    loaded = ntuple.load(game, tmp_path / "whole" / ntuple.MODEL)
+    assert loaded.native.remembered == whole.metrics[-1]["positions"]
+
+
+def test_sweeps_are_for_one_player() -> None:
+    with pytest.raises(ValueError, match="sweeps are for one player, and tic-tac-toe has 2"):
+        Network(TicTacToe(), Settings(sweeps=1))
+
+
+@pytest.mark.slow
+def test_2048_on_3x3_within_two_percent(tmp_path: Path) -> None:
+    game = rookery.load("2048", "3x3")
+    given: Any = {"games": 400_000, "first_value": 0.0, "sweeps": 120, "sweep_games": 4000, "optimism": 0.2}
+    train(game, NTuple(), out=tmp_path / "run", seed=1, **given)
+    played = ntuple.load(game, tmp_path / "run" / ntuple.MODEL).play(20_000, seed=7)
+    assert played.mean - 2 * played.error > 0.98 * 5468.486797
+
+
+# Where tuples lie, what networks take, and how a training goes
+
+
+def test_rectangles_and_diagonals_lie_on_every_place() -> None:
+    """Beside all sets of cells of a board of 3x4: those of 2x3 that are next to each other, and of three diagonal."""
+    rectangles = [
+        (0, 1, 2, 4, 5, 6), (1, 2, 3, 5, 6, 7),
+        (4, 5, 6, 8, 9, 10), (5, 6, 7, 9, 10, 11),
+    ]  # fmt: skip
+    assert list(ntuple._places(3, 4, 2, 3)) == rectangles
+    assert list(ntuple._places(3, 4, 3, 1)) == [(0, 4, 8), (1, 5, 9), (2, 6, 10), (3, 7, 11)]
+    assert len(list(ntuple._places(3, 4, 1, 1))) == 12
+    assert set(ntuple._diagonals(3, 4, 3)) == {(0, 5, 10), (1, 6, 11), (2, 5, 8), (3, 6, 9)}
+    assert len(list(ntuple._diagonals(3, 4, 2))) == 2 * 2 * 3
+
+
+@pytest.mark.parametrize(("rows", "columns", "bits"), [(3, 5, 5), (5, 4, 6), (8, 8, 3), (2, 7, 4)])
+def test_default_tuples_are_lines_and_rectangles_as_large_as_a_table(rows: int, columns: int, bits: int) -> None:
+    """A table of 12 bits: no tuple has more cells than fit into it, and every line that long is one of them."""
+    cells = 12 // bits
+    game = Fill(rows, columns)
+    found = default_tuples(game, bits, [range(rows * columns)], table_bits=12)
+    whole = tuple(range(rows * columns))
+    assert (whole in found) == (bits * len(whole) <= 40), "small grids have one of all cells"
+    parts = [part for part in found if part != whole]
+    assert max(map(len, parts)) == cells
+    places = {part: {divmod(cell, columns) for cell in part} for part in parts}
+    for row, column in np.ndindex(rows, columns):
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            line = {(row + i * down, column + i * right) for i in range(cells)}
+            if all(0 <= r < rows and 0 <= c < columns for r, c in line):
+                assert line in places.values()
+    assert parts == sorted(parts, key=lambda part: (-len(part), part)), "the longest first"
+
+
+def test_a_network_takes_four_bytes_a_weight_and_twelve_while_steps_have_sizes() -> None:
+    """Two tuples of two and three cells of two bits, and a table of 5 bits: 2^4 and 2^5 weights."""
+    settings = Settings(tuples="0,1; 2,3,4", table_bits=5)
+    assert Network(Fill(), settings).numbers.bits == 2
+    assert Network(Fill(), settings).bytes == (16 + 32) * 12
+    assert Network(Fill(), settings, learns=False).bytes == (16 + 32) * 4
+    assert Network(Fill(), replace(settings, coherence=False)).bytes == (16 + 32) * 4
+    two = Network(TicTacToe(), replace(settings, coherence=False))
+    assert two.bytes == 2 * (16 + 32) * 4, "every side has its own"
+
+
+def test_the_mean_of_games_and_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Returns of 1, 2, 3 and 4: they spread by 5/4 around 2.5."""
+    asked = []
+
+    def play(self: Network, starts: Any, settings: Settings, first: int, end: int, *rest: Any) -> Any:
+        asked.append((settings.alpha, settings.epsilon, settings.last_epsilon, settings.threads, first, end))
+        return SimpleNamespace(returns=10.0, squares=30.0, games=4, best=4.0, moves=24)
+
+    monkeypatch.setattr(Network, "_play", play)
+    played = Network(Fill(), Settings(epsilon=0.5, last_epsilon=0.2, tuples="0,1")).play(4, seed=1, threads=2)
+    assert (played.games, played.mean, played.best, played.moves) == (4, 2.5, 4, 24)
+    assert played.error == pytest.approx((5 / 4 / 4) ** 0.5)
+    assert asked == [(0, 0, 0, 2, 0, 4)], "it plays the best it knows, and learns nothing"
+
+
+class Clocked:
+    """Training whose games take a tenth of a second each, on a clock that nothing else moves; at most 25 games in a
+    part are played to the end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.asked, self.saved = 100.0, list[tuple[int, int, float]](), list[int]()
+        clock = SimpleNamespace(monotonic=lambda: self.now, perf_counter=lambda: self.now)
+        monkeypatch.setattr(ntuple, "time", clock)
+        monkeypatch.setattr(Network, "learn", lambda network, *given: self.learn(*given))
+        monkeypatch.setattr(Network, "save", lambda network, path, kind, games, seed: self.saved.append(games))
+
+    def learn(self, first: int, end: int, seed: int, seconds: float, control: Any) -> Any:
+        self.asked.append((first, end, round(seconds, 6)))
+        games = min(end - first, 25)
+        self.now += games / 10
+        return SimpleNamespace(games=games, returns=3.0 * games, best=7.0, moves=5 * games, results=[0.5, 0.25, 0.25])
+
+
+def test_a_training_goes_in_a_hundred_parts_or_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocked = Clocked(monkeypatch)
+    rows = trained(Fill(), "ntuple", Settings(games=4000, tuples="0,1"), tmp_path)
+    # A part has 40 games; 25 of them are played, and then the others.
+    assert clocked.asked[:4] == [(0, 40, 15), (25, 40, 15), (40, 80, 15), (65, 80, 15)]
+    assert [row["games"] for row in rows[:4]] == [25, 40, 65, 80]
+    assert len(rows) == 200
+    first = rows[0]
+    assert (first["mean_return"], first["best_return"], first["mean_moves"]) == (3, 7, 5)
+    assert first["moves_per_second"] == 50
+    assert first["minutes"] == pytest.approx(2.5 / 60)
+    assert first["megabytes"] == 0.0
+    assert [row["progress"] for row in rows[:2]] == [25 / 4000, 40 / 4000]
+    assert rows[-1]["progress"] == 1
+    # 10 games a second: a checkpoint when more than a minute is over, and at the end.
+    assert clocked.saved[0] == 625
+    assert clocked.saved[-1] == 4000
+    assert all(600 <= later - earlier <= 640 for earlier, later in itertools.pairwise(clocked.saved[:-1]))
+
+
+def test_a_training_ends_with_its_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocked = Clocked(monkeypatch)
+    rows = trained(TicTacToe(), "ntuple", Settings(games=10_000, minutes=0.05, tuples="0,1"), tmp_path)
+    # Three seconds: 2.5 are over after the first 25 games.
+    assert clocked.asked == [(0, 100, 3), (25, 100, 0.5)]
+    assert [row["progress"] for row in rows] == [pytest.approx(2.5 / 3), 1]
+    assert [rows[0][name] for name in ("first_won", "drawn", "second_won")] == [0.5, 0.25, 0.25]
+    assert "best_return" not in rows[0]
+    assert clocked.saved == [50]

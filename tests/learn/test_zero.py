@@ -617,3 +617,51 @@ def test_the_last_iteration_is_saved_however_long_saving_takes(tmp_path: Path, m
     _, arrays = load_arrays(tmp_path / "checkpoint.npz", "tic-tac-toe zero")
     assert int(arrays["iterations"]) == 4
     assert len(saved) >= 2, "the first and the last at least"
+
+
+def test_nested_searches_reuse_the_positions_of_the_last_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first iteration has only what the net played just before; later ones have what searches found, too."""
+    game = rookery.load("morpion", "4D", board=15)
+    trainer = zero.NestedTrainer(game, zero.Settings(**NESTED, batch=4, reuse=3.0), 1)
+    steps: list[int] = []
+    lengths: list[int] = []
+
+    def learn(seed: int, count: int) -> tuple[Any, float]:
+        steps.append(count)
+        return np.zeros(2), 0.0
+
+    def counted(work: Any) -> Any:
+        def done(*given: Any) -> Any:
+            found = work(*given)
+            lengths.append(sum(len(moves) for moves in found.games))
+            return found
+
+        return done
+
+    monkeypatch.setattr(trainer, "_learn_ranked", learn)
+    monkeypatch.setattr(zero.nested, "play", counted(zero.nested.play))
+    monkeypatch.setattr(zero.nested, "search", counted(zero.nested.search))
+    trainer.iterate()
+    trainer.iterate()
+    assert steps == [round(3.0 * lengths[0] / 4), round(3.0 * (lengths[0] + lengths[1]) / 4)]
+    assert trainer.new == lengths[2] + lengths[3]
+
+
+def test_a_worker_keeps_its_actor_as_long_as_it_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Actor:
+        def __init__(self, game: Any, settings: Any) -> None:
+            made.append((game, settings))
+
+        def play(self, *given: Any) -> Any:
+            return len(made), given
+
+    monkeypatch.setattr(zero, "Actor", Actor)
+    monkeypatch.setattr(zero, "_actor", None)
+    one, other = (GAME, zero.Settings()), (GAME, zero.Settings())
+    act: Any = zero.act
+    assert act(one, 3, {}, 0.5, (4, 7)) == (3, (1, ({}, 0.5, [(4, 7)])))
+    assert act(one, 4, {}, 0.5, (4, 8)) == (4, (1, ({}, 0.5, [(4, 8)])))
+    assert act(other, 5, {}, 0.0, (4, 9)) == (5, (2, ({}, 0.0, [(4, 9)])))
+    assert made == [one, other]

@@ -1,5 +1,7 @@
 #include "learn/ntuple.hpp"
 
+#include <map>
+
 #include "tests/check.hpp"
 
 namespace rookery {
@@ -102,6 +104,66 @@ TEST(threads_learn_together) {
             const auto values = learner.values(walk, 0);
             CHECK(values[1] > values[0]);
             CHECK(std::abs(values[1] - std::pow(0.9, 7 - at)) < 0.02);
+        }
+    }
+}
+
+// Positions have one key with their images, and another than all others; what is remembered is recalled.
+TEST(positions_are_remembered_up_to_symmetry) {
+    for (const auto& [cells, bits] : {std::pair(9, 4), std::pair(25, 2), std::pair(12, 5)}) {
+        std::vector<int> turned = cells_from(0, cells);
+        std::reverse(turned.begin(), turned.end());
+        TupleNet net(cells, bits, 1, {{0, 1}}, {cells_from(0, cells), turned}, false, 0.0, 20);
+        CHECK(net.remembered() == 0 && !net.recall(5));
+        Rng rng(7);
+        std::map<std::vector<std::uint8_t>, float> worth;  // by the lesser of a position and its image
+        for (int i = 0; i < 5000; ++i) {
+            std::vector<std::uint8_t> content(static_cast<std::size_t>(cells));
+            for (auto& cell : content) cell = static_cast<std::uint8_t>(rng.below(3));
+            const std::vector<std::uint8_t> image(content.rbegin(), content.rend());
+            CHECK(net.key(content.data()) == net.key(image.data()));
+            const float value = static_cast<float>(i);
+            worth[std::min(content, image)] = value;
+            net.remember(net.key(content.data()), value);
+        }
+        CHECK(net.remembered() == worth.size());
+        for (const auto& [content, value] : worth) {
+            const float* found = net.recall(net.key(content.data()));
+            CHECK(found && *found == value);
+        }
+    }
+}
+
+TEST(what_is_not_remembered_is_hoped_to_be_better) {
+    TupleNet net(4, 2, 1, {{0, 1}}, {cells_from(0, 4)}, false, 0.0, 8);
+    CHECK(net.hoped(8.0f) == 8.0f);
+    net.set_optimism(0.25);
+    CHECK(net.hoped(8.0f) == 10.0f && net.hoped(-8.0f) == -6.0f);
+}
+
+// From hope alone, sweeps end in the exact values of the positions that matter; on any number of threads.
+TEST(sweeps_find_the_way) {
+    const Walk::Rules rules{9};
+    for (const int threads : {1, 3}) {
+        TupleNet net(9, 1, 1, {cells_from(0, 9)}, {cells_from(0, 9)}, false, 1.0, 9);
+        const CellView view{{0}, {{1, 1}}, 1};
+        const TupleSettings settings{1.0, 0.9, 0.0, 1, 0.0, 0.0, false};
+        TupleSweeper<Walk> sweeper(net, view, settings, 100, threads);
+        Control control;
+        TupleTraining played;
+        for (int sweep = 0; sweep < 40; ++sweep) {
+            played = sweeper.explore(Walk(rules), 4 * sweep, 4 * sweep + 4, 1, control);
+            sweeper.sweep(control);
+        }
+        CHECK(played.games == 4 && played.moves == 16 && played.returns == 4 && played.best == 1);
+        CHECK(net.remembered() <= 7);
+        TupleLearner<Walk> learner(net, view, settings);
+        for (int at = 4; at < 8; ++at) {
+            Walk walk(rules);
+            walk.at = at;
+            const auto values = learner.values(walk, 0);
+            CHECK(values[1] > values[0]);
+            CHECK(std::abs(values[1] - std::pow(0.9, 7 - at)) < 1e-6);
         }
     }
 }

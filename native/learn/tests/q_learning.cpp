@@ -125,6 +125,7 @@ TEST(q_learning_by_own_moves_counts_what_is_earned_until_the_next_one) {
            std::vector<float>{-1, 1}));  // take one, and the other wins; take both
     const QSettings settings{1.0, 1.0, 0.8, 0.2, Backup::kMax, 0};
     CHECK(settings.epsilon(0, 1) == 0.8 && settings.epsilon(0, 4) == 0.8);
+    CHECK(std::abs(settings.epsilon(1, 2) - 0.2) < 1e-12);
     CHECK(std::abs(settings.epsilon(3, 4) - 0.2) < 1e-12 && std::abs(settings.epsilon(1, 4) - 0.6) < 1e-12);
 }
 

@@ -16,6 +16,11 @@ the step. With a `trace` (lambda) above 0 the error also reaches the positions b
 and Smith, 1999; Jaskowski, 2017) each weight has a step size of its own, |sum of its errors| / sum of |errors|, which
 is 1 while all errors point the same way and falls where they are noise.
 
+For one player, `sweeps` may follow the games. Positions then have values of their own. Each starts at what the network
+says, and more by a share (`optimism`), so that what the network undervalues is tried. A sweep plays some games by these
+values, remembers the positions after all legal moves that it met, and gives every remembered position, the latest in a
+game first, the value that follows from all outcomes of chance and the best moves after them.
+
 On one thread a run is reproducible. More threads play games at the same time and share the weights without locks, so
 that an update may be lost now and then and no two runs are the same.
 
@@ -96,14 +101,22 @@ class Settings:
     """Share of random moves in the last game; in between it changes evenly."""
     starts: Literal["initial", "random"] = "initial"
     """Where games begin: in the initial position, or in a random start of the game."""
+    sweeps: int = 0
+    """Sweeps over positions that are remembered one by one, after the games; for one player."""
+    sweep_games: int = 2000
+    """Games before every sweep, in which positions are met."""
+    optimism: float = 0.3
+    """By what share of its value a position that is not remembered looks better while there are sweeps."""
+    positions: int = 5_000_000
+    """Positions that are remembered at most."""
     threads: int = duration(1)
     """Games that are played at the same time; 0 means one per core. Only one thread is reproducible."""
 
     def __post_init__(self) -> None:
-        check_at_least(self, 1, "games", "trace_length", "table_bits")
+        check_at_least(self, 1, "games", "trace_length", "table_bits", "sweep_games", "positions")
         if self.table_bits > 32:
             raise ValueError(f"table_bits must be at most 32, and is {self.table_bits}")
-        check_at_least(self, 0, "minutes", "most_cell", "threads")
+        check_at_least(self, 0, "minutes", "most_cell", "threads", "sweeps", "optimism")
         check_shares(self, "alpha", "discount", "trace", "epsilon", "last_epsilon")
 
     def native(self) -> _native.TupleSettings:
@@ -296,6 +309,8 @@ class Network:
         """`numbers` are found out if they are not given. Without `learns` there is no temporal coherence."""
         if reason := misfit(game):
             raise ValueError(f"ntuple does not fit {game.name}: it {reason}")
+        if settings.sweeps and game.players != 1:
+            raise ValueError(f"sweeps are for one player, and {game.name} has {game.players}")
         rows, columns = game.observation_shape[1:]
         self.game, self.settings = game, settings
         self.numbers = cell_numbers(game, settings.most_cell) if numbers is None else numbers
@@ -362,14 +377,37 @@ class Network:
         )  # fmt: skip
         return played
 
+    def sweep(self, seed: int, control: _native.Control | None = None) -> Iterator[_native.TupleTraining]:
+        """Play `settings.sweep_games` games and sweep over all positions that were met so far, `settings.sweeps` times.
+
+        Yields what the games before each sweep earned. The result does not depend on the number of threads.
+        """
+        settings = self.settings
+        self.native.set_optimism(settings.optimism)
+        sweeper = type(self._first).TupleSweeper(
+            self._first, self.native, self._view, settings.native(), settings.positions, settings.threads
+        )
+        for first in range(0, settings.sweeps * settings.sweep_games, settings.sweep_games):
+            played = sweeper.explore(self._first, first, first + settings.sweep_games, seed, control)
+            sweeper.sweep(control)
+            yield played
+        self.native.set_optimism(0.0)
+
     def arrays(self, everything: bool = True) -> dict[str, npt.NDArray[Any]]:
-        """The weights that were learned and where they are; with `everything` what temporal coherence needs, too."""
+        """The weights that were learned and where they are; with `everything` what temporal coherence needs, too.
+        Positions that are remembered have keys and values."""
         known, weights = self.native.arrays(everything)
-        return {"known": np.asarray(known), "weights": np.asarray(weights)}
+        found: dict[str, npt.NDArray[Any]] = {"known": np.asarray(known), "weights": np.asarray(weights)}
+        if self.native.remembered:
+            keys, values = self.native.positions()
+            found |= {"keys": np.asarray(keys), "key_values": np.asarray(values)}
+        return found
 
     def restore(self, arrays: runs.Arrays) -> None:
-        """Take the weights of `arrays`."""
+        """Take the weights of `arrays`, and the positions that are remembered."""
         self.native.restore(arrays["known"], arrays["weights"])
+        if "keys" in arrays:
+            self.native.remember(arrays["keys"], arrays["key_values"])
 
     def save(self, path: Path | str, kind: str, **info: Any) -> None:
         """Write the network without what only learning needs; whole or not at all."""
@@ -402,28 +440,35 @@ CHECKPOINT_SECONDS = 60.0
 
 
 def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
-    """Train in parts. A stopped training resumes from its last checkpoint."""
+    """Train in parts. A stopped training resumes from its last checkpoint; one that was stopped while it swept sweeps
+    again from the first sweep."""
     network = Network(game, settings)
-    if (saved := run.restore()) is not None:
-        network.restore(saved)
+    saved = run.restore()
     last: Row = run.rows[-1] if run.rows else {"games": 0, "minutes": 0.0}
     done, minutes = int(last["games"]), float(last["minutes"])
     part = max(1, settings.games // PARTS)
     next_save = time.monotonic() + CHECKPOINT_SECONDS
     control = _native.Control()
 
+    games_part = 0.5 if settings.sweeps else 1.0
+    """The share of games in the whole progress."""
+
     def share() -> float:
-        """How much of the training is done, 0 to 1."""
+        """How many of the games are played, 0 to 1."""
         return min(1.0, max(done / settings.games, minutes / settings.minutes if settings.minutes else 0.0))
 
-    while (progress := share()) < 1:
+    if saved is not None:
+        if share() < 1:  # the sweeps come after all games
+            saved.pop("keys", None)
+        network.restore(saved)
+    while share() < 1:
         begin = time.perf_counter()
         left = 60 * (settings.minutes - minutes) if settings.minutes else ROW_SECONDS
         end = min(settings.games, done - done % part + part)
         played = network.learn(done, end, run.seed, max(1e-3, min(ROW_SECONDS, left)), control)
         seconds = time.perf_counter() - begin
         done, minutes = done + played.games, minutes + seconds / 60
-        progress = share()
+        progress = games_part * share()
         row: Row = {"games": done, "mean_return": played.returns / max(played.games, 1)}
         if game.players == 2:
             row |= dict(zip(("first_won", "drawn", "second_won"), played.results, strict=True))
@@ -433,7 +478,7 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
             "mean_moves": played.moves / max(played.games, 1), "moves_per_second": round(played.moves / seconds),
             "megabytes": round(network.bytes / 1e6, 1), "minutes": minutes, "progress": progress,
         }  # fmt: skip
-        if control.stopped or progress >= 1 or time.monotonic() > next_save:
+        if control.stopped or share() >= 1 or time.monotonic() > next_save:
             begin = time.monotonic()
             network.save(run.folder / MODEL, run.kind, games=done, seed=run.seed)
             run.save(row, network.arrays())
@@ -442,6 +487,33 @@ def train(game: Game, settings: Settings, run: Run) -> Iterator[Row]:
             run.add(row)
         if control.stopped:
             raise KeyboardInterrupt
+        yield row
+
+    if settings.sweeps and not network.native.remembered:
+        yield from _sweep(network, run, done, minutes, control)
+
+
+def _sweep(network: Network, run: Run, done: int, minutes: float, control: _native.Control) -> Iterator[Row]:
+    """The sweeps of a training, whose games are done."""
+    settings = network.settings
+    begin, next_save = time.perf_counter(), time.monotonic() + CHECKPOINT_SECONDS
+    for number, played in enumerate(network.sweep(run.seed, control), start=1):
+        if control.stopped:
+            raise KeyboardInterrupt
+        row: Row = {
+            "games": done, "mean_return": played.returns / played.games, "best_return": played.best,
+            "mean_moves": played.moves / played.games, "sweeps": number, "positions": network.native.remembered,
+            "minutes": minutes + (time.perf_counter() - begin) / 60,
+            "progress": 0.5 + 0.5 * number / settings.sweeps,
+        }  # fmt: skip
+        last = number == settings.sweeps
+        if last or time.monotonic() > next_save:
+            network.save(run.folder / MODEL, run.kind, games=done, sweeps=number, seed=run.seed)
+            next_save = time.monotonic() + CHECKPOINT_SECONDS
+        if last:
+            run.save(row, network.arrays())
+        else:
+            run.add(row)
         yield row
 
 
