@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,3 +52,15 @@ def test_what_a_native_call_has_done_is_watched(monkeypatch: pytest.MonkeyPatch)
 
 def test_items_come_one_by_one() -> None:
     assert list(progress.steps([3, 1, 2], "items", Console(file=io.StringIO()))) == [3, 1, 2]
+
+
+def test_memory_is_known_where_the_system_does_not_tell_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,) = [line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal:")]
+    free, total = progress.available_memory(), 1024 * int(line.split()[1])
+
+    def absent(*_: object, **__: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", absent)
+    assert total == pytest.approx(progress.available_memory(), rel=0.01)
+    assert 1 << 20 < free <= total

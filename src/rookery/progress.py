@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,6 +69,15 @@ def _quotas(root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/
             if quota.isdecimal():  # else "max" or -1
                 found.append(int(quota) / int(period))
     return found
+
+
+def available_memory() -> int:
+    """Bytes of memory that are free, or of all memory where the system does not tell."""
+    with suppress(OSError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @contextmanager

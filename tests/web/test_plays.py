@@ -493,6 +493,7 @@ def test_agents_are_named_by_numbers_switches_and_choices() -> None:
         ("mcts:simulations=1.5", "simulations of the agent 'mcts' must be a whole number"),
         ("minimax:path=x", "unknown setting 'path' of the agent; did you mean 'depth'?"),
         ("hub:path=/bin/sh", "unknown setting 'path' of the agent"),
+        ("best:threads=64", "unknown setting 'threads' of the agent"),
         ("run 8", "unknown agent 'run 8' for checkers"),
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):

@@ -38,13 +38,54 @@ static void bind_endgames(nb::module_& m) {
     endgames.def_static(
         "load",
         [](int pieces, nb::bytes table) {
-            auto loaded = std::make_shared<Database>(pieces);
-            if (table.size() != loaded->size()) throw nb::value_error("the table has another size");
-            loaded->table.assign(table.c_str(), table.c_str() + table.size());
-            return loaded;
+            for (int whole = 2; whole <= pieces; ++whole) {
+                auto loaded = std::make_shared<Database>(pieces, whole);
+                if (table.size() != loaded->table_size()) continue;
+                loaded->table.assign(table.c_str(), table.c_str() + table.size());
+                return loaded;
+            }
+            throw nb::value_error("the table has another size");
         },
-        "pieces"_a, "table"_a);
-    endgames.def_static("size_of", [](int pieces) { return Database(pieces).size(); }, "pieces"_a);
+        "pieces"_a, "table"_a, "A table of these or of fewer pieces; files for all others are to be attached.");
+    endgames.def_static("size_of", [](int pieces) { return Database(pieces, pieces).size(); }, "pieces"_a);
+    endgames.def(
+        "attach", &Database::attach, "place"_a, "path"_a,
+        "Reads the values of a material from a file, when they are needed; ValueError says what is wrong with it.");
+    endgames.def(
+        "unpacked",
+        [](const Database& self, int pieces, int threads, Control* given) {
+            ControlOrNone call(given);
+            checked_threads(threads);
+            auto made = std::make_shared<Database>(pieces, pieces - 1);
+            interruptible(call.control, [&] {
+                made->table.resize(made->table_size());
+                self.unpack_into(*made, threads, call.control);
+            });
+            if (call.control.stopped()) throw std::runtime_error("the endgames were stopped before they were complete");
+            return made;
+        },
+        "pieces"_a, "threads"_a = 0, "control"_a = nb::none(),
+        "A database of this many pieces, with those of fewer in its table.");
+    endgames.def(
+        "solve_group",
+        [](const Database& self, std::size_t group, int threads, Control* given) {
+            ControlOrNone call(given);
+            checked_threads(threads);
+            const auto& places = self.groups().at(group);
+            const auto files = interruptible(call.control, [&] {
+                auto values = Solver(self, places, threads, call.control).run();
+                std::vector<Bytes> packed;
+                for (std::size_t i = 0; i < places.size() && !call.control.stopped(); ++i)
+                    packed.push_back(self.pack(places[i], std::move(values[i]), threads));
+                return packed;
+            });
+            if (call.control.stopped()) throw std::runtime_error("the endgames were stopped before they were complete");
+            nb::typed<nb::list, nb::bytes> found;
+            for (const Bytes& file : files) found.append(nb::bytes(file.data(), file.size()));
+            return found;
+        },
+        "group"_a, "threads"_a = 0, "control"_a = nb::none(), "The contents of the files of its materials.");
+    endgames.def("verify", &Database::verify, "place"_a, "ValueError if a block of the material's file is damaged.");
     endgames.def_prop_ro("pieces", &Database::pieces);
     endgames.def_prop_ro(
         "table",
@@ -64,6 +105,14 @@ static void bind_endgames(nb::module_& m) {
             return rows;
         },
         "Men and kings of the side to move and of the other, first number, how many numbers.");
+    endgames.def_prop_ro("groups", &Database::groups, "The places of the materials that are solved together.");
+    endgames.def(
+        "counts",
+        [](const Database& self, std::size_t place) {
+            const auto found = self.counts(place);
+            return std::make_tuple(found.wins, found.draws, found.losses, found.longest);
+        },
+        "place"_a, "Wins, draws and losses of the side to move, and the longest distance.");
     endgames.def(
         "covers", [](const Database& self, const H& state) { return self.covers(state.state.position()); }, "state"_a);
     const auto look_up = [](const Database& self, const Position& p) {
@@ -87,7 +136,8 @@ static void bind_endgames(nb::module_& m) {
         "squares",
         [](const Database& self, std::size_t number) -> std::optional<std::array<Squares, 3>> {
             Position p;
-            if (!self.position(self.material(number), number, p)) return std::nullopt;
+            const auto& material = self.material(number);
+            if (!Database::position(material, number - material.first, p)) return std::nullopt;
             return std::array<Squares, 3>{p.pieces[0], p.pieces[1], p.kings};
         },
         "number"_a,
@@ -112,12 +162,21 @@ static std::shared_ptr<const Evaluation> or_material(std::shared_ptr<Evaluation>
 struct OwningEngine {
     std::shared_ptr<const Evaluation> evaluation;
     std::shared_ptr<const Database> endgames;
-    Cached cached;
+    std::vector<std::unique_ptr<const Cached>> cached;
     Engine engine;
 
-    OwningEngine(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Database> t, bool selective)
-        : evaluation(std::move(e)), endgames(std::move(t)), cached(*evaluation),
-          engine(cached, endgames.get(), 20, selective) {}
+    OwningEngine(const OwningEngine&) = delete;
+    OwningEngine(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Database> t, bool selective, int threads)
+        : evaluation(std::move(e)), endgames(std::move(t)), engine(caches(threads), endgames.get(), 20, selective) {}
+
+private:
+    std::vector<const Evaluation*> caches(int threads) {
+        if (threads < 1 || threads > 64) throw nb::value_error("the engine has 1 to 64 threads");
+        std::vector<const Evaluation*> found;
+        for (int i = 0; i < threads; ++i)
+            found.push_back(cached.emplace_back(std::make_unique<const Cached>(*evaluation)).get());
+        return found;
+    }
 };
 
 // 0 is no limit.
@@ -196,10 +255,10 @@ static void bind_search(nb::module_& m) {
         .def(
             "__init__",
             [](OwningEngine* self, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
-               bool selective) {
-                new (self) OwningEngine(or_material(std::move(value)), std::move(endgames), selective);
+               bool selective, int threads) {
+                new (self) OwningEngine(or_material(std::move(value)), std::move(endgames), selective, threads);
             },
-            "value"_a = nb::none(), "endgames"_a = nb::none(), "selective"_a = true)
+            "value"_a = nb::none(), "endgames"_a = nb::none(), "selective"_a = true, "threads"_a = 1)
         .def(
             "best",
             [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds,
@@ -228,8 +287,8 @@ static void bind_search(nb::module_& m) {
             "Every legal move with its score, the principal line, and the depth of the search.")
         .def_prop_ro(
             "nodes", [](const OwningEngine& self) { return self.engine.nodes; }, "Positions entered in the last call.");
-    m.attr("WIN") = Engine::kWin;
-    m.attr("LEAST_WIN") = Engine::kLeastWin;
+    m.attr("WIN") = Searcher::kWin;
+    m.attr("LEAST_WIN") = Searcher::kLeastWin;
     m.attr("DECIDED") = kDecided;
     m.attr("MAX_EVALUATION") = kMaxEvaluation;
     m.attr("SCORE_SCALE") = kScoreScale;

@@ -5,7 +5,8 @@
 // counters of the rules. Solved endgames give exact scores with distances, so that won ones come nearer to their end.
 //
 // A call starts with an empty table unless told otherwise, so what it finds depends on the game and the limits alone; a
-// limit of time makes it depend on the machine as well.
+// limit of time makes it depend on the machine as well, and so do several threads. They search the same position with a
+// common table, each with killers, history and a cache of its own, and what counts is what the first one finds.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "games/checkers/search.hpp"
 
 namespace rookery::checkers {
@@ -78,8 +80,8 @@ private:
 
 struct Limits {
     int depth = 99;  // at most Engine::kMaxDepth
-    std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();
-    double seconds = std::numeric_limits<double>::infinity();  // CPU time of the thread
+    std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();  // of all threads
+    double seconds = std::numeric_limits<double>::infinity();  // CPU time of the first thread
     bool keep = false;  // the table of the calls before, if they had the same side to move at the root
     Score contempt = 0;  // a draw counts as this much less than an even game for the side to move at the root
 
@@ -88,7 +90,100 @@ struct Limits {
     }
 };
 
-class Engine {
+// The transposition table. Threads may share it: a slot is two words that are read and written by themselves, and one
+// that two threads wrote to at once no longer fits its key.
+class Table {
+public:
+    enum Bound : std::uint8_t { kNone, kAtLeast, kAtMost, kExact };
+
+    struct Entry {
+        std::int16_t score = 0;
+        std::int16_t value = kUnknown;  // the evaluation of the position
+        std::uint16_t action : 14 = 0, bound : 2 = kNone;
+        std::uint8_t depth = 0;
+        std::uint8_t search = 0;  // which call wrote it
+    };
+    static_assert(sizeof(Entry) == 8);
+    static constexpr std::int16_t kUnknown = std::numeric_limits<std::int16_t>::min();
+
+    explicit Table(int log_entries) : clusters_(std::size_t(1) << (log_entries - 2)) {}
+
+    // A new call, which sees entries of earlier ones if it keeps them, and may add at most as many as the limits allow.
+    void begin(int player, const Limits& limits) {
+        if (call_ == 255) {
+            for (auto& cluster : clusters_) {
+                for (Slot& slot : cluster) slot.put(0, Entry{});
+            }
+            call_ = 0;
+        }
+        ++call_;
+        if (!limits.keep || limits.contempt != contempt_ || (contempt_ && player != player_) || oldest_ > call_)
+            oldest_ = call_;
+        // No more of the table than the search can fill, so that a short one stays in the processor's cache.
+        const double most = std::min(static_cast<double>(limits.nodes), kNodesPerSecond * limits.seconds);
+        mask_ = clusters_.size() - 1;
+        if (most < static_cast<double>(clusters_.size()))
+            mask_ = std::min(mask_, std::bit_ceil(static_cast<std::size_t>(most) / 2 + 1) - 1);
+        contempt_ = limits.contempt;
+        player_ = player;
+    }
+
+    void prefetch(std::uint64_t key) const { __builtin_prefetch(&clusters_[key & mask_]); }
+
+    bool find(std::uint64_t key, Entry& found) const {
+        for (const Slot& slot : clusters_[key & mask_]) {
+            if (slot.get(found) == key && found.search >= oldest_) return true;
+        }
+        return false;
+    }
+
+    void store(std::uint64_t key, Entry made) {
+        Cluster& cluster = clusters_[key & mask_];
+        Slot* replaced = &cluster[0];
+        int least = 1 << 20;
+        for (Slot& slot : cluster) {
+            Entry entry;
+            const int worth = slot.get(entry) == key ? -1000 : entry.depth - 4 * (call_ - entry.search);
+            if (worth < least) {
+                least = worth;
+                replaced = &slot;
+            }
+        }
+        made.search = call_;
+        replaced->put(key, made);
+    }
+
+private:
+    static constexpr double kNodesPerSecond = 1e7;  // about
+
+    class Slot {
+    public:
+        // Fills in the entry; returns its key.
+        std::uint64_t get(Entry& entry) const {
+            const std::uint64_t data = data_.load(std::memory_order_relaxed);
+            entry = std::bit_cast<Entry>(data);
+            return check_.load(std::memory_order_relaxed) ^ data;
+        }
+        void put(std::uint64_t key, const Entry& entry) {
+            const auto data = std::bit_cast<std::uint64_t>(entry);
+            check_.store(key ^ data, std::memory_order_relaxed);
+            data_.store(data, std::memory_order_relaxed);
+        }
+
+    private:
+        std::atomic<std::uint64_t> check_{0}, data_{0};
+    };
+    struct alignas(64) Cluster : std::array<Slot, 4> {};  // a cache line
+
+    std::vector<Cluster, LargePages<Cluster>> clusters_;
+    std::size_t mask_ = 0;  // a cluster's number has these bits of a key
+    std::uint8_t call_ = 0, oldest_ = 1;  // this call, and the first one whose entries count
+    Score contempt_ = 0;
+    int player_ = 0;
+};
+
+// What one thread of the engine does.
+class Searcher {
 public:
     static constexpr int kMaxPly = 200;
     static constexpr int kMaxDepth = 99;
@@ -104,18 +199,16 @@ public:
         std::vector<Action> line;  // both sides' best play, the move first
     };
 
-    // `endgames` may be null. Both must outlive the engine. An entry of the table takes 16 bytes. Without `selective` late
-    // moves are not reduced and entries count at their own depth only, so that a score is that of minimax with captures
-    // followed to their end, but for draws by repetition.
-    Engine(const Evaluation& evaluation, const Database* endgames, int log_entries = 20, bool selective = true)
-        : evaluation_(evaluation), endgames_(endgames), selective_(selective),
-          clusters_(std::size_t(1) << (log_entries - 2)) {}
+    Searcher(const Evaluation& evaluation, const Database* endgames, Table& table, bool selective)
+        : evaluation_(evaluation), endgames_(endgames), table_(table), selective_(selective) {}
 
     std::uint64_t nodes = 0;
 
-    // The best move. `order` ranks moves of equal score: the first one wins.
-    Result best(const State& root, const Limits& limits, Control& control, std::span<const Action> order = {}) {
-        begin(root, limits, control);
+    // The best move, from a search that starts at a depth; `done` stops it. `order` ranks moves of equal score: the first
+    // one wins.
+    Result best(const State& root, const Limits& limits, Control& control, const std::atomic<bool>& done,
+                int first_depth, std::span<const Action> order) {
+        begin(root, limits, control, done);
         ActionList actions;
         root.legal_actions(actions);
         std::vector<Action> moves(actions.begin(), actions.end());
@@ -126,7 +219,7 @@ public:
         }
         Result result;
         result.line = {moves.front()};
-        for (int depth = 1; depth <= std::min(limits.depth, kMaxDepth); ++depth) {
+        for (int depth = first_depth; depth <= std::min(limits.depth, kMaxDepth); ++depth) {
             Score window = 30;
             Score alpha = -kWin, beta = kWin;
             if (depth >= 4) {
@@ -157,54 +250,7 @@ public:
         return result;
     }
 
-    struct Value {
-        Action action;
-        Score score;
-    };
-
-    // The best move, and every legal one with its score: the best one's is that of `best`, the others' at most that, each
-    // found to the same depth or as deep as the limits go for it.
-    std::pair<Result, std::vector<Value>> values(const State& root, const Limits& limits, Control& control) {
-        const Result found = best(root, limits, control);
-        std::uint64_t all = nodes;
-        ActionList actions;
-        root.legal_actions(actions);
-        std::vector<Value> values;
-        for (const Action action : actions) {
-            Value value{action, found.score};
-            if (action != found.line[0]) {
-                Limits each = limits;
-                each.keep = true;
-                begin(root, each, control);
-                for (int depth = 1; depth <= std::max(found.depth, 1); ++depth) {
-                    const Score score = -child(root.position(), action, depth - 1, -found.score, kWin, 0);
-                    if (stopped_ && depth > 1) break;
-                    value.score = std::min(score, found.score);
-                }
-                all += nodes;
-            }
-            values.push_back(value);
-        }
-        nodes = all;
-        return {found, values};
-    }
-
 private:
-    enum Bound : std::uint8_t { kNone, kAtLeast, kAtMost, kExact };
-
-    struct Entry {
-        std::uint64_t key = 0;
-        std::int16_t score = 0;
-        std::int16_t value = kUnknown;  // the evaluation of the position
-        std::uint16_t action : 14 = 0, bound : 2 = kNone;
-        std::uint8_t depth = 0;
-        std::uint8_t search = 0;  // which call wrote it
-    };
-    static_assert(sizeof(Entry) == 16);
-    static constexpr double kNodesPerSecond = 1e7;  // about
-    struct alignas(64) Cluster : std::array<Entry, 4> {};  // a cache line
-    static constexpr std::int16_t kUnknown = std::numeric_limits<std::int16_t>::min();
-
     struct Ranked {
         Action action;
         std::int32_t rank;
@@ -222,28 +268,15 @@ private:
         int reversible, quiet, fortieth;  // plies since the last move that cannot be undone, capture, and either
     };
 
-    void begin(const State& root, const Limits& limits, Control& control) {
-        if (root.player() < 0) throw std::invalid_argument("search needs a position in which a player is to move");
+    void begin(const State& root, const Limits& limits, Control& control, const std::atomic<bool>& done) {
         control_ = &control;
+        done_ = &done;
         limits_ = limits;
         root_ = &root;
         nodes = 0;
         stopped_ = false;
         deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + limits.seconds;
-        if (call_ == 255) {
-            std::fill(clusters_.begin(), clusters_.end(), Cluster{});
-            call_ = 0;
-        }
-        ++call_;
-        if (!limits.keep || limits.contempt != contempt_ || (contempt_ && root.player() != player_) || oldest_ > call_)
-            oldest_ = call_;
-        // No more of the table than the search can fill, so that a short one stays in the processor's cache.
-        const double most = std::min(static_cast<double>(limits.nodes), kNodesPerSecond * limits.seconds);
-        mask_ = clusters_.size() - 1;
-        if (most < static_cast<double>(clusters_.size()))
-            mask_ = std::min(mask_, std::bit_ceil(static_cast<std::size_t>(most) / 2 + 1) - 1);
         contempt_ = limits.contempt;
-        player_ = root.player();
         if (plies_.empty()) plies_.resize(kMaxPly + 2);
         std::fill(history_.begin(), history_.end(), 0);
         std::fill(follow_.begin(), follow_.end(), 0);
@@ -296,7 +329,7 @@ private:
         const Past& before = past_[now_];
         // At the horizon only captures follow, which need no key.
         const std::uint64_t key = depth > 0 || reversible ? hash(next) : 0;
-        if (depth > 0) __builtin_prefetch(&clusters_[key & mask_]);
+        if (depth > 0) table_.prefetch(key);
         past_[++now_] = {key, reversible ? before.reversible + 1 : 0, capture ? 0 : before.quiet + 1,
                          reversible ? before.fortieth + 1 : 0};
         plies_[ply + 1].last = action;
@@ -308,7 +341,7 @@ private:
     bool out_of_limits() {
         if (nodes >= limits_.nodes) return true;
         if (nodes % 256 == 0) {
-            if (control_->stopped()) return true;
+            if (control_->stopped() || done_->load(std::memory_order_relaxed)) return true;
             if (deadline_ < std::numeric_limits<double>::infinity() && thread_seconds() >= deadline_) return true;
         }
         return false;
@@ -337,21 +370,21 @@ private:
 
         const std::uint64_t key = past_[now_].key;
         Action first = -1;
-        Score value = kUnknown;
+        Score value = Table::kUnknown;
         if (depth > 0) {
-            if (const Entry* entry = find(key)) {
-                first = entry->action;
-                value = entry->value;
-                if (!wide && (selective_ ? entry->depth >= depth : entry->depth == depth)) {
-                    const Score score = from_table(entry->score, ply);
-                    if (entry->bound == kExact || (entry->bound == kAtLeast && score >= beta) ||
-                        (entry->bound == kAtMost && score <= alpha)) {
+            if (Table::Entry entry; table_.find(key, entry)) {
+                first = entry.action;
+                value = entry.value;
+                if (!wide && (selective_ ? entry.depth >= depth : entry.depth == depth)) {
+                    const Score score = from_table(entry.score, ply);
+                    if (entry.bound == Table::kExact || (entry.bound == Table::kAtLeast && score >= beta) ||
+                        (entry.bound == Table::kAtMost && score <= alpha)) {
                         return score;
                     }
                 }
             }
             if (selective_ && !starts.captures) {
-                if (value == kUnknown) value = evaluate(p);
+                if (value == Table::kUnknown) value = evaluate(p);
                 if (!wide && std::abs(beta) < kMostUndecided) {
                     if (depth <= 3 && value - 30 * depth >= beta) return value;
                     if (depth >= 4 && value >= beta) {
@@ -440,11 +473,13 @@ private:
             }
         }
         if (depth > 0) {
-            store(key, best_action, best, value, depth,
-                  best >= beta           ? kAtLeast
-                  : best <= alpha_before ? kAtMost
-                                         : kExact,
-                  ply);
+            Table::Entry made;
+            made.score = static_cast<std::int16_t>(to_table(best, ply));
+            made.value = static_cast<std::int16_t>(value);
+            made.action = static_cast<std::uint16_t>(best_action);
+            made.bound = best >= beta ? Table::kAtLeast : best <= alpha_before ? Table::kAtMost : Table::kExact;
+            made.depth = static_cast<std::uint8_t>(depth);
+            table_.store(key, made);
         }
         return best;
     }
@@ -490,44 +525,15 @@ private:
         return score > kLeastWin ? score - ply : score < -kLeastWin ? score + ply : score;
     }
 
-    Entry* find(std::uint64_t key) {
-        for (Entry& entry : clusters_[key & mask_]) {
-            if (entry.key == key && entry.search >= oldest_) return &entry;
-        }
-        return nullptr;
-    }
-
-    void store(std::uint64_t key, Action action, Score score, Score value, int depth, Bound bound, int ply) {
-        Cluster& cluster = clusters_[key & mask_];
-        Entry* replaced = &cluster[0];
-        int least = 1 << 20;
-        for (Entry& entry : cluster) {
-            const int worth = entry.key == key ? -1000 : entry.depth - 4 * (call_ - entry.search);
-            if (worth < least) {
-                least = worth;
-                replaced = &entry;
-            }
-        }
-        Entry made;
-        made.key = key;
-        made.score = static_cast<std::int16_t>(to_table(score, ply));
-        made.value = static_cast<std::int16_t>(value);
-        made.action = static_cast<std::uint16_t>(action);
-        made.bound = bound;
-        made.depth = static_cast<std::uint8_t>(depth);
-        made.search = call_;
-        *replaced = made;
-    }
+    friend class Engine;
 
     const Evaluation& evaluation_;
     const Database* endgames_;
+    Table& table_;
     bool selective_;
-    std::vector<Cluster, LargePages<Cluster>> clusters_;
-    std::size_t mask_ = 0;  // a cluster's number has these bits of a key
-    std::uint8_t call_ = 0, oldest_ = 1;  // this call, and the first one whose entries count
     Score contempt_ = 0;
-    int player_ = 0;
     Control* control_ = nullptr;
+    const std::atomic<bool>* done_ = nullptr;
     const State* root_ = nullptr;
     Limits limits_;
     double deadline_ = 0;
@@ -538,6 +544,101 @@ private:
     std::array<std::int32_t, kFirstCapture * kFirstCapture> follow_{};  // by the step before and the step
     std::vector<Past> past_;
     std::size_t now_ = 0;
+};
+
+class Engine {
+public:
+    using Result = Searcher::Result;
+    static constexpr int kMaxDepth = Searcher::kMaxDepth;
+
+    // `endgames` may be null. Both must outlive the engine. An entry of the table takes 16 bytes. Without `selective` late
+    // moves are not reduced and entries count at their own depth only, so that a score is that of minimax with captures
+    // followed to their end, but for draws by repetition.
+    Engine(const Evaluation& evaluation, const Database* endgames, int log_entries = 20, bool selective = true)
+        : Engine(std::vector{&evaluation}, endgames, log_entries, selective) {}
+
+    // With a thread for every evaluation; only such as several threads may use at a time may occur twice.
+    Engine(const std::vector<const Evaluation*>& evaluations, const Database* endgames, int log_entries, bool selective)
+        : table_(log_entries) {
+        for (const Evaluation* evaluation : evaluations)
+            searchers_.push_back(std::make_unique<Searcher>(*evaluation, endgames, table_, selective));
+    }
+
+    Engine(const Engine&) = delete;
+
+    std::uint64_t nodes = 0;  // of all threads, in the last call
+
+    // The best move. `order` ranks moves of equal score: the first one wins.
+    Result best(const State& root, const Limits& limits, Control& control, std::span<const Action> order = {}) {
+        check(root);
+        table_.begin(root.player(), limits);
+        const auto threads = static_cast<std::int64_t>(searchers_.size());
+        Limits each = limits;
+        if (limits.nodes != Limits{}.nodes) each.nodes = std::max<std::uint64_t>(1, limits.nodes / threads);
+        Limits helper = each;
+        helper.seconds = Limits{}.seconds;
+        std::atomic<bool> done{false};
+        Result result;
+        parallel_blocks(threads, static_cast<int>(threads), [&](std::int64_t i) {
+            if (i > 0) {
+                // Half of the others are a ply ahead.
+                searchers_[i]->best(root, helper, control, done, 1 + i % 2, order);
+                return;
+            }
+            const struct AtTheEnd {
+                std::atomic<bool>& done;
+                ~AtTheEnd() { done = true; }
+            } end{done};
+            result = searchers_[0]->best(root, each, control, done, 1, order);
+        });
+        nodes = 0;
+        for (const auto& searcher : searchers_) nodes += searcher->nodes;
+        return result;
+    }
+
+    struct Value {
+        Action action;
+        Score score;
+    };
+
+    // The best move, and every legal one with its score: the best one's is that of `best`, the others' at most that, each
+    // found to the same depth or as deep as the limits go for it.
+    std::pair<Result, std::vector<Value>> values(const State& root, const Limits& limits, Control& control) {
+        const Result found = best(root, limits, control);
+        Searcher& first = *searchers_[0];
+        const std::atomic<bool> done{false};
+        std::uint64_t all = nodes;
+        ActionList actions;
+        root.legal_actions(actions);
+        std::vector<Value> values;
+        for (const Action action : actions) {
+            Value value{action, found.score};
+            if (action != found.line[0]) {
+                Limits each = limits;
+                each.keep = true;
+                table_.begin(root.player(), each);
+                first.begin(root, each, control, done);
+                for (int depth = 1; depth <= std::max(found.depth, 1); ++depth) {
+                    const Score score =
+                        -first.child(root.position(), action, depth - 1, -found.score, Searcher::kWin, 0);
+                    if (first.stopped_ && depth > 1) break;
+                    value.score = std::min(score, found.score);
+                }
+                all += first.nodes;
+            }
+            values.push_back(value);
+        }
+        nodes = all;
+        return {found, values};
+    }
+
+private:
+    static void check(const State& root) {
+        if (root.player() < 0) throw std::invalid_argument("search needs a position in which a player is to move");
+    }
+
+    Table table_;
+    std::vector<std::unique_ptr<Searcher>> searchers_;
 };
 
 }  // namespace rookery::checkers

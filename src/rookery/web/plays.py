@@ -72,6 +72,7 @@ def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     """The agent's name, if a run trained it or if it is registered and its settings are numbers, switches or choices.
 
     Nothing in a request may name a file, a program or a module; what the owner of the server named has a short name.
+    Nor may it ask for `threads`: visitors share the cores.
     """
     if name in trained:
         return name
@@ -79,7 +80,11 @@ def check_agent(name: str, game: Game, trained: Collection[str] = ()) -> str:
     known = fitting(game)
     if base not in known:
         raise ValueError(f"unknown agent {base[:40]!r} for {game.name}{suggestion(base, known, 'agents')}")
-    allowed = {setting.name: setting for setting in settings_of(known[base].Options) if setting.kind != "text"}
+    allowed = {
+        setting.name: setting
+        for setting in settings_of(known[base].Options)
+        if setting.kind != "text" and setting.name != "threads"
+    }
     for key, value in settings.items():
         if key not in allowed:
             raise ValueError(f"unknown setting {key[:40]!r} of the agent{suggestion(key, allowed, 'settings')}")

@@ -192,6 +192,34 @@ def test_contempt_is_what_a_draw_costs() -> None:
     assert search.best(won, depth=5, contempt=50)[1] == WIN - 19
 
 
+def test_threads_share_the_positions_and_the_table() -> None:
+    rng = random.Random(11)
+    one, two = (best_agent(f"best:threads={threads},nodes=20000,book=no") for threads in (1, 2))
+    for _ in range(20):
+        state = random_state(rng, rng.randrange(40))
+        if state.player() == TERMINAL or len(state.legal_actions()) < 2:
+            continue
+        assert two.choose(state, rng) in state.legal_actions()
+        assert two.search.nodes <= 20000
+        assert sorted(two.values(state)) == sorted(state.legal_actions())
+        found = [one.search.best(state, nodes=20000) for _ in range(2)]
+        assert found[0] == found[1]
+    won = GAME.parse_state("W:WK18,K23:BK1")
+    assert two.search.best(won, depth=5)[1] == WIN - 19
+
+
+def test_threads_stop_at_the_limits_and_when_they_are_told() -> None:
+    search, start = best_agent("best:threads=2").search, GAME.initial_state()
+    begin = time.monotonic()
+    assert search.best(start, seconds=0.05)[2] > 3
+    control = Control()
+    timer = threading.Timer(0.1, control.stop)
+    timer.start()
+    search.best(start, depth=99, control=control)
+    timer.join()
+    assert time.monotonic() - begin < 3, "the machine may be busy"
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -200,7 +228,9 @@ def test_contempt_is_what_a_draw_costs() -> None:
         ("best:contempt=2000", "contempt is -1000 to 1000"),
         ("best:nodes=-5", "the number of nodes must be positive"),
         ("best:depth=100", "the depth must be 1 to 99"),
-        ("best:pieces=9", "endgames of 2 to"),
+        ("best:pieces=9", "endgames of 2 to 6"),
+        ("best:threads=0", "the engine has 1 to 64 threads"),
+        ("net:threads=65", "the engine has 1 to 64 threads"),
         ("net:seconds=-1", "the seconds must be positive"),
     ],
 )

@@ -156,7 +156,7 @@ def test_solve_reads_positions_from_standard_input() -> None:
     [
         (["solve", "checkers", "hello"], "expected draughts FEN"),
         (["solve", "checkers", "B:W21-32:B1-12"], "positions of up to 4 pieces are solved, and this one has 24"),
-        (["solve", "checkers", "B:WK1:BK2", "--pieces", "6"], "endgames of 2 to 5 pieces can be solved, not of 6"),
+        (["solve", "checkers", "B:WK1:BK2", "--pieces", "7"], "endgames of 2 to 6 pieces can be solved, not of 7"),
         (["explain", "checkers", "B:W21-32:B1-12", "--agent", "oracle"], "positions of up to 4 pieces are solved"),
         (["train", "checkers", "td", "--generations", "0"], "must be at least 1"),
     ],

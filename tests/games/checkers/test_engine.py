@@ -139,9 +139,13 @@ def test_positions_that_are_lost_drawn_or_over() -> None:
     assert talk(f"pos pos={over}", "go think") == [
         'error message="there is no move to choose in B:WK18:B"', "done move=0-0",
     ]  # fmt: skip
-    kings = position_text(GAME.parse_state("B:WK32:BK1"))
-    again = " ".join(["1-6 32-27 6-1 27-32"] * 4)  # a draw by repetition that nobody has claimed
-    assert talk(f'pos pos={kings} moves="{again}"', "level depth=2", "go think")[-1].startswith("done move=1-")
+
+
+@pytest.mark.parametrize(("mover", "moves"), [("B", "1-6 32-27 6-1 27-32"), ("W", "32-27 1-6 27-32 6-1")])
+def test_a_draw_by_repetition_that_nobody_has_claimed_goes_on(mover: str, moves: str) -> None:
+    kings = position_text(GAME.parse_state(f"{mover}:WK32:BK1"))
+    said = talk(f'pos pos={kings} moves="{" ".join([moves] * 4)}"', "level depth=2", "go think")
+    assert said[-1].startswith(f"done move={moves.split('-')[0]}-")
 
 
 def test_an_agent_that_cannot_answer_says_why() -> None:

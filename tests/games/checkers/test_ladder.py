@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 
 from rookery.games.checkers import ladder as checkers_ladder
 from rookery.games.checkers.rules import Checkers
@@ -21,6 +23,13 @@ def test_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkers_ladder, "RUNGS", (1, 3))
     monkeypatch.setitem(checkers_ladder.GAMES, "quick", 4)
     monkeypatch.setitem(checkers_ladder.POSITIONS, "quick", 60)
+    bars: list[Progress] = []
+
+    def bar(**settings: Any) -> Progress:
+        bars.append(Progress(**settings))
+        return bars[-1]
+
+    monkeypatch.setattr(checkers_ladder, "Progress", bar)
     others = {"mine": load_agent("random", Checkers())}
     scores, kept = checkers_ladder.ladder(SIZES["quick"], 3, Console(stderr=True), others)
     assert [row[0] for row in scores.rows] == ["random", *(f"minimax, depth {depth}" for depth in (1, 3))]
@@ -37,3 +46,4 @@ def test_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_name["td"][0] > by_name["random"][0]
     assert by_name["mine"] != by_name["best"]
     assert "no evidence of strength" in scores.note
+    assert [task.completed for task in bars[0].tasks] == [task.total for task in bars[0].tasks]

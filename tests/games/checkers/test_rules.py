@@ -601,6 +601,14 @@ def test_pdn_round_trip() -> None:
     assert "1... " in format_pdn([PdnGame(parse_pdn('[FEN "W:W22:B1"] 1... 22-17')[0].actions, start="W:W22:B1")])
 
 
+def test_pdn_numbers_every_move_of_the_first_side() -> None:
+    moves = parse_pdn("1. 11-15 23-19 2. 8-11 22-17 3. 4-8 *")[0].actions
+    assert "1. 11-15 23-19 2. 8-11 22-17 3. 4-8 *" in format_pdn([PdnGame(moves)])
+    state = Checkers().initial_state()
+    state.apply(moves[0])
+    assert "\n1... 23-19 2. 8-11 22-17 3. 4-8 *" in format_pdn([PdnGame(moves[1:], start=str(state))])
+
+
 def test_pdn_that_cannot_be_written() -> None:
     for game in (PdnGame([128]), PdnGame(result=0.5), PdnGame(headers={"a b": ""}), PdnGame(start="x")):
         with pytest.raises(ValueError, match=r"legal|result|tag|FEN"):

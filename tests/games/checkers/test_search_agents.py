@@ -65,6 +65,23 @@ def test_values_choice_and_explanation_agree() -> None:
             assert 1 <= len(line) <= 4
 
 
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_the_expected_line_is_a_best_move_for_every_ply_of_the_depth(depth: int) -> None:
+    game = Checkers()
+    agent = load_agent(f"ladder:depth={depth}", game)
+    assert isinstance(agent, SearchAgent)
+    state = game.initial_state()
+    first, *replies = agent.line(state, state.legal_actions()[-1])
+    assert first == state.action_name(state.legal_actions()[-1])
+    assert len(replies) == depth - 1
+    state.apply(state.legal_actions()[-1])
+    for searched, name in zip(range(depth - 1, 0, -1), replies, strict=True):
+        values = dict(agent.search.values(state, searched))
+        action = next(action for action in state.legal_actions() if state.action_name(action) == name)
+        assert values[action] == max(values.values())
+        state.apply(action)
+
+
 def test_the_same_seed_gives_the_same_move() -> None:
     state = GAME.initial_state()
     chosen = {load_agent("ladder:depth=1", GAME).choose(state, random.Random(seed)) for seed in range(60)}
@@ -123,7 +140,7 @@ def test_the_oracle_refuses_what_it_does_not_know() -> None:
         ("td:depth=0", "depth must be at least 1"),
         ("td:depth=61", "the depth must be 0 to 60"),
         ("ladder:width=3", "unknown setting 'width'"),
-        ("oracle:pieces=7", "endgames of 2 to 5 pieces"),
+        ("oracle:pieces=7", "endgames of 2 to 6 pieces"),
     ],
 )
 def test_bad_names_are_refused(name: str, message: str) -> None:

@@ -7,11 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from rookery import arena
 from rookery._native import checkers as native
@@ -20,6 +21,17 @@ from rookery.games.checkers import study as checkers
 from rookery.games.checkers.q_learning import QTable, RandomMatch, Settings, play_against_random
 from rookery.games.checkers.rules import Checkers
 from rookery.studies.sizes import SIZES
+
+
+class Bars(Progress):
+    """Notes what every bar had come to when it was taken away."""
+
+    ends: ClassVar[dict[str, tuple[float, float | None]]] = {}
+
+    def remove_task(self, task_id: TaskID) -> None:
+        (task,) = (task for task in self.tasks if task.id == task_id)
+        self.ends[task.description] = task.completed, task.total
+        super().remove_task(task_id)
 
 
 def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +45,10 @@ def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypat
     monkeypatch.setitem(ladder.POSITIONS, "quick", 10)
     # Without draws two kings may walk about for 100,000 plies.
     monkeypatch.setitem(checkers.RULES, "until one wins", Checkers(repetition=0, quiet_limit=500))
+    monkeypatch.setattr(checkers, "Progress", Bars)
     result = checkers.run(SIZES["quick"], 0, tmp_path, Console(quiet=True))
+    assert len(Bars.ends) == 6
+    assert all(completed == total for completed, total in Bars.ends.values()), Bars.ends
     wins, _, times, *_ = result.tables
     assert [row[2] for row in wins.rows] == ["45%", "86%", "85%", "83%", "91%", "94%", "91%", "90%"]
     assert [row[6] for row in wins.rows] == ["-", "-", "55%", "48%", "54%", "55%", "56%", "56%"]

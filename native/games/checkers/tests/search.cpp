@@ -33,13 +33,13 @@ TEST(checkers_turned) {
 }
 
 TEST(checkers_endgames_numbers) {
-    const Database endgames(4);
+    const Database endgames(4, 4);
     std::vector<bool> seen(endgames.size());
     std::size_t legal = 0;
     for (const auto& material : endgames.materials()) {
         for (std::size_t number = material.first; number < material.first + material.size; number += 7) {
             Position p;
-            if (!endgames.position(material, number, p)) continue;
+            if (!Database::position(material, number - material.first, p)) continue;
             check(p);
             CHECK(endgames.number(p) == number);
             CHECK(endgames.material(number).first == material.first);
@@ -59,7 +59,7 @@ TEST(checkers_endgames_of_three_pieces) {
     for (const auto& material : endgames->materials()) {
         for (std::size_t number = material.first; number < material.first + material.size; ++number) {
             Position p;
-            if (!endgames->position(material, number, p)) {
+            if (!Database::position(material, number - material.first, p)) {
                 CHECK(endgames->table[number] == Database::kUnused);
                 continue;
             }
@@ -68,6 +68,123 @@ TEST(checkers_endgames_of_three_pieces) {
             CHECK(endgames->table[number] == best.value());
         }
     }
+}
+
+static std::string file_with(const Bytes& content) {
+    std::string path = "/tmp/rookery-test-XXXXXX";
+    const int file = mkstemp(path.data());
+    CHECK(write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+    close(file);
+    return path;
+}
+
+TEST(checkers_prefix_codes) {
+    for (const std::vector<std::uint64_t>& counts : std::vector<std::vector<std::uint64_t>>{
+             {5}, {0, 7, 0}, {1, 1}, {1, 2, 4, 8, 16}, std::vector<std::uint64_t>(256, 3), {0, 0, 0}}) {
+        const PrefixCode code(PrefixCode::lengths(counts));
+        for (std::size_t symbol = 0; symbol < counts.size(); ++symbol) {
+            CHECK((code.length(symbol) > 0) == (counts[symbol] > 0));
+            if (!counts[symbol]) continue;
+            const std::uint64_t word = std::uint64_t(code.code(symbol)) << (64 - code.length(symbol));
+            CHECK(code.read(word).symbol == symbol && code.read(word).length == code.length(symbol));
+        }
+    }
+    // By hand: the two rarest of 1, 2, 4, 8, 16 have codes of four bits.
+    CHECK((PrefixCode::lengths({1, 2, 4, 8, 16}) == Bytes{4, 4, 3, 2, 1}));
+    // Fibonacci numbers would have a code of 39 bits.
+    std::vector<std::uint64_t> fibonacci{1, 1};
+    while (fibonacci.size() < 40) fibonacci.push_back(fibonacci.end()[-1] + fibonacci.end()[-2]);
+    const Bytes lengths = PrefixCode::lengths(fibonacci);
+    CHECK(*std::max_element(lengths.begin(), lengths.end()) == PrefixCode::kLongest);
+    double sum = 0;
+    for (const int length : lengths) sum += std::pow(0.5, length);
+    CHECK(sum == 1);
+    bool refused = false;
+    try {
+        PrefixCode(Bytes{1, 1, 1});
+    } catch (const std::invalid_argument&) {
+        refused = true;
+    }
+    CHECK(refused);
+}
+
+TEST(checkers_packed_bytes) {
+    Rng rng(4);
+    for (const std::size_t size : {1, 63, 64, 65, 2048, 2049, 700'000}) {
+        Bytes bytes(size);
+        for (std::size_t i = 0, value = 0; i < size; ++i) {
+            if (rng.below(4) == 0) value = rng.below(2) ? 254 : rng.below(1 + i % 200);
+            bytes[i] = static_cast<std::uint8_t>(value);
+        }
+        const Bytes extra{1, 2, 3}, content = Packed::pack(extra, bytes, 2);
+        CHECK(content == Packed::pack(extra, bytes, 1));
+        const std::string path = file_with(content);
+        const Packed packed(path);
+        CHECK(packed.size() == size && std::ranges::equal(packed.extra(), extra));
+        for (std::size_t i = 0; i < size; i += 1 + i / 5000) CHECK(packed[i] == bytes[i]);
+        Bytes unpacked(size);
+        for (std::size_t block = 0; block < packed.blocks(); ++block)
+            packed.unpack(block, unpacked.data() + block * Packed::kBlock);
+        CHECK(unpacked == bytes);
+        unlink(path.c_str());
+    }
+}
+
+// Whatever bit is wrong, a file is refused at once or when what is wrong in it is needed; the end is not used.
+TEST(checkers_packed_bytes_damaged) {
+    Bytes bytes(5000);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * i >> 5);
+    const Bytes content = Packed::pack(Bytes{1}, bytes, 1);
+    std::size_t end = content.size();
+    while (!content[end - 1]) --end;
+    Rng rng(5);
+    for (int i = 0; i < 300; ++i) {
+        Bytes damaged = content;
+        if (i % 10 == 0) {
+            damaged.resize(rng.below(static_cast<std::uint32_t>(content.size())));
+        } else {
+            damaged[rng.below(static_cast<std::uint32_t>(end))] ^= static_cast<std::uint8_t>(1 << rng.below(8));
+        }
+        const std::string path = file_with(damaged);
+        bool refused = false;
+        try {
+            const Packed packed(path);
+            for (std::size_t j = 0; j < bytes.size(); j += Packed::kBlock) CHECK(packed[j] == bytes[j]);
+        } catch (const std::invalid_argument&) {
+            refused = true;
+        }
+        CHECK(refused);
+        unlink(path.c_str());
+    }
+}
+
+// The code of endgames in files, with few pieces.
+TEST(checkers_endgames_in_files) {
+    Control control;
+    const auto whole = solve_endgames(3, 2, control), two = solve_endgames(2, 1, control);
+    Database packed(3, 2);
+    packed.table = two->table;
+    for (const auto& group : packed.groups()) {
+        if (packed.materials()[group[0]].pieces() == 2) continue;
+        const auto values = Solver(packed, group, 2, control).run();
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            const std::string path = file_with(packed.pack(group[i], values[i], 2));
+            packed.attach(group[i], path);
+            unlink(path.c_str());
+            const auto a = packed.counts(group[i]), b = whole->counts(group[i]);
+            CHECK(a.wins == b.wins && a.draws == b.draws && a.losses == b.losses && a.longest == b.longest);
+        }
+    }
+    for (const auto& m : whole->materials()) {
+        Database::for_each_position(m, 0, m.size, [&](std::size_t number, const Position& p) {
+            CHECK(whole->number(p) == m.first + number);
+            CHECK(packed.look_up(p) == whole->table[m.first + number]);
+        });
+    }
+    Database again(4, 3);
+    again.table.resize(again.table_size());
+    packed.unpack_into(again, 2, control);
+    CHECK(again.table == whole->table);
 }
 
 TEST(checkers_patterns_do_not_know_colours) {
@@ -193,6 +310,34 @@ TEST(checkers_engine) {
         ++games;
     });
     CHECK(games > 50);
+}
+
+// For the thread sanitizer: everything that threads share, every kind of limit, and a call that is stopped.
+TEST(checkers_engine_threads) {
+    Control control;
+    const auto endgames = solve_endgames(3, 2, control);
+    const NetLearner learner(1);
+    const NetValue value(learner.weights());
+    const Cached one(value), two(value), three(value);
+    Engine engine({&one, &two, &three}, endgames.get(), 10, true);
+    for_random_positions(3, [&](const Position& p, const Position&) {
+        const State state(kRules, p);
+        for (const Limits& limits :
+             {Limits{.nodes = 900}, Limits{.depth = 5}, Limits{.seconds = 0.0005}, Limits{.nodes = 1, .keep = true}}) {
+            const auto found = engine.best(state, limits, control);
+            CHECK(engine.nodes <= std::max<std::uint64_t>(3, limits.nodes));
+            State now = state;
+            for (const Action action : found.line) {
+                CHECK(now.is_legal(action));
+                now.apply(action);
+            }
+        }
+    });
+    const auto [found, values] = engine.values(State(kRules), {.depth = 4}, control);
+    CHECK(values.size() == 7 && found.depth == 4);
+    control.stop = true;
+    CHECK(engine.best(State(kRules), {}, control).line.size() == 1);
+    CHECK(engine.nodes < 3 * 300);
 }
 
 TEST(checkers_net_learns) {

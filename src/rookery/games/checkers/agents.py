@@ -27,7 +27,7 @@ from rookery._native import Control
 from rookery._native import checkers as native
 from rookery.agents import Agent, Drawing, Explanation
 from rookery.game import Overlay, State
-from rookery.games.checkers.database import Database, Outcome, load
+from rookery.games.checkers.database import Database, Outcome, look_up
 from rookery.games.checkers.q_learning import FALLBACKS, KEEP_TRAINING, QTable, Rule, Settings, Vote
 from rookery.games.checkers.rules import CheckersState
 from rookery.games.checkers.search import DECIDED, LEAST_WIN, SCALE, WIN, Player
@@ -202,7 +202,8 @@ class EngineAgent(Agent):
     log-odds, are added before the best is chosen: a weaker player. A move of the `book`, by position and name, is
     played at once; one of several at random. When it chooses a move a draw counts as `contempt` hundredths of
     log-odds less than an even game, so that it avoids draws against weaker players. If it is `clocked`, the time of a
-    game's clock takes the place of its limits.
+    game's clock takes the place of its limits. Several `threads` search the same position with a common table; what
+    they find is not the same every time.
 
     >>> import rookery
     >>> game = rookery.load("checkers")
@@ -222,6 +223,7 @@ class EngineAgent(Agent):
         book: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
         contempt: int = 0,
         clocked: bool = False,
+        threads: int = 1,
     ) -> None:
         self.value, self.solved, self.noise, self.book = value, solved, noise, book
         self.contempt, self.clocked = contempt, clocked
@@ -231,11 +233,11 @@ class EngineAgent(Agent):
         native.Player(0, value, None, nodes, seconds, contempt)  # refuses bad limits
         if not 0 <= depth <= 99:
             raise ValueError(f"the depth must be 1 to 99, or 0 for no limit, and is {depth}")
-        self.search: Any = native.Engine(value, solved.native if solved else None)
+        self.search: Any = native.Engine(value, solved.native if solved else None, threads=threads)
 
     @property
     def player(self) -> Player:
-        """The same player for native matches, without noise and limits of depth."""
+        """The same player for native matches, without noise and limits of depth, and with one thread."""
         endgames = self.solved.native if self.solved else None
         return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"], self.contempt)
 
@@ -387,7 +389,7 @@ class DatabaseAgent(Agent):
     """
 
     def __init__(self, pieces: int) -> None:
-        self.solved = load(pieces)
+        self.solved = look_up(pieces)
 
     def outcomes(self, state: State) -> dict[int, Outcome]:
         assert isinstance(state, CheckersState)

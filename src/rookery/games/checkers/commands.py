@@ -38,7 +38,8 @@ def solve(
 
     Args:
         position: In draughts FEN; `-` reads many, one per line, from standard input.
-        pieces: The largest number of pieces to solve; 5 takes about two minutes the first time.
+        pieces: The largest number of pieces to solve. The first time, 5 takes about a minute of CPU time and 60 MB on
+            the disk, 6 about 25 minutes, 780 MB and 1.4 GB of memory.
     """
     game, solved = Checkers(), load_database(pieces)
     if position == "-":

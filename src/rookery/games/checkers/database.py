@@ -7,32 +7,33 @@
 (Outcome(value='win', plies=1), ['2x9'])
 
 The tables are made by retrograde analysis in a few seconds when they are first asked for, and kept in a folder for
-caches (`rookery.files.cache_folder`). Outcomes look at the position alone: they know nothing of repetitions and
-counters; a draw is where nobody can force a win.
+caches (`rookery.files.cache_folder`). Five and six pieces are solved on request and kept in compressed files, one per
+material, that are mapped into memory; `native/games/checkers/packed.hpp` says how. Outcomes look at the position alone:
+they know nothing of repetitions and counters; a draw is where nobody can force a win.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
 
 from rookery import _native
 from rookery._native import Control
-from rookery.files import read_cache, write_cache
+from rookery.files import cache_folder, read_cache, replacing, write_cache
 from rookery.game import State
 from rookery.games.checkers.rules import Checkers, CheckersState
-from rookery.progress import watching
+from rookery.progress import available_memory, watching
 from rookery.statistics import wilson_interval
 
 PIECES = 4
-"""Pieces of both sides together, unless five are asked for."""
-MOST_PIECES = 5
-"""Five pieces take about two minutes, 190 MB of memory and a file of 75 MB."""
+"""Pieces of both sides together, unless more are asked for; these lie in memory whole."""
+MOST_PIECES = 6
 
 _DRAWN: int = _native.checkers.Database.DRAWN
 
@@ -105,15 +106,10 @@ class Database:
 
         The material of the side to move comes first. Colours do not matter, so this is every position once.
         """
-        table = self.native.table
-        found = {}
-        for men, kings, other_men, other_kings, first, size in self.native.materials:
-            seen = np.bincount(table[first : first + size], minlength=256)
-            decided = seen[:_DRAWN]
-            longest = int(np.flatnonzero(decided).max(initial=0))
-            name = f"{_side(men, kings)} v {_side(other_men, other_kings)}"
-            found[name] = (int(decided[1::2].sum()), int(seen[_DRAWN]), int(decided[::2].sum()), longest)
-        return found
+        return {
+            f"{_side(kings, men)} v {_side(other_kings, other_men)}": self.native.counts(place)
+            for place, (men, kings, other_men, other_kings, _, _) in enumerate(self.native.materials)
+        }
 
     def random_position(self, game: Checkers, pieces: int, rng: random.Random) -> CheckersState:
         """A position drawn uniformly from those of exactly `pieces` pieces, both sides on the board."""
@@ -131,7 +127,7 @@ class Database:
         return CheckersState(game, turned[0], turned[1], turned[2], 1)
 
 
-def _side(men: int, kings: int) -> str:
+def _side(kings: int, men: int) -> str:
     return "+".join(filter(None, [f"{kings}K" if kings else "", str(men) if men else ""]))
 
 
@@ -143,14 +139,96 @@ def solve(state: CheckersState, pieces: int = PIECES) -> Outlook:
 @cache
 def load(pieces: int = PIECES) -> Database:
     """The solved endgames of up to the given number of pieces, from the cache or made anew."""
+    _check_pieces(pieces)
+    return load_packed(pieces, min(pieces, PIECES))
+
+
+def _check_pieces(pieces: int) -> None:
     if not 2 <= pieces <= MOST_PIECES:
         raise ValueError(f"endgames of 2 to {MOST_PIECES} pieces can be solved, not of {pieces}")
-    name, kind = f"checkers/{pieces}-pieces.bin", _native.checkers.Database
-    if (raw := read_cache(name, "checkers endgames", kind.size_of(pieces))) is not None:
-        return Database(kind.load(pieces, raw))
-    native = generate(pieces)
-    write_cache(name, "checkers endgames", native.table.tobytes())
+
+
+def look_up(pieces: int = PIECES) -> Database:
+    """The same for agents, which look up what is solved: more than `PIECES` would take them minutes on all cores."""
+    _check_pieces(pieces)
+    for number in range(PIECES + 1, pieces + 1):
+        materials = sum((own + 1) * (number - own + 1) for own in range(1, number))
+        if len(list(_folder(number).glob("*.bin"))) < materials:
+            raise ValueError(
+                f"endgames of {number} pieces are not solved yet: "
+                f"`rookery solve checkers W:WK18,K23:BK1 --pieces {pieces}` solves them"
+            )
+    return load(pieces)
+
+
+def load_packed(pieces: int, whole: int, threads: int = 0) -> Database:
+    """The same, with those of more than `whole` pieces in files. What is missing is solved, a group of materials at a
+    time; groups that are done stay if it is stopped."""
+    name, kind = f"checkers/{whole}-pieces.bin", _native.checkers.Database
+    raw = read_cache(name, "checkers endgames", kind.size_of(whole))
+    if raw is None:
+        raw = generate(whole, threads).table.tobytes()
+        write_cache(name, "checkers endgames", raw)
+    native = kind.load(pieces, raw)
+    for number in range(whole + 1, pieces + 1):
+        groups = [places for places in native.groups if sum(native.materials[places[0]][:4]) == number]
+        missing = [places for places in groups if not all(_attach(native, place) for place in places)]
+        if missing:
+            _solve_groups(native, number, groups, missing, threads)
     return Database(native)
+
+
+def _folder(pieces: int) -> Path:
+    return cache_folder() / f"checkers/{pieces}-pieces"
+
+
+def _file(native: Any, place: int) -> Path:
+    men, kings, other_men, other_kings = native.materials[place][:4]
+    return _folder(men + kings + other_men + other_kings) / f"{kings}K{men}-{other_kings}K{other_men}.bin"
+
+
+def _attach(native: Any, place: int) -> bool:
+    """Whether there is a file for the material, which is then used."""
+    file = _file(native, place)
+    if not file.exists():
+        return False
+    try:
+        native.attach(place, str(file))
+    except ValueError as error:
+        print(f"rookery: {file} is damaged ({error}) and will be made again", file=sys.stderr)
+        return False
+    return True
+
+
+def _solve_groups(native: Any, pieces: int, groups: list[list[int]], missing: list[list[int]], threads: int) -> None:
+    """Solve the missing ones of the groups of materials of a number of pieces, and write their files."""
+    materials, control = native.materials, Control()
+    sizes = [sum(materials[place][5] for place in places) for places in missing]
+    _check_room(pieces, materials[groups[0][0]][4] + 3 * max(sizes), sum(sizes) // 4)
+    with watching(f"Solving checkers with {pieces} pieces", control, 2 * sum(sizes)):
+        solver = native.unpacked(pieces, threads, control)
+        for places in groups:
+            if places in missing:
+                contents = solver.solve_group(native.groups.index(places), threads, control)
+                for place, content in zip(places, contents, strict=True):
+                    with replacing(_file(native, place)) as file:
+                        file.write(content)
+                    native.attach(place, str(_file(native, place)))
+            for place in places:
+                solver.attach(place, str(_file(native, place)))
+
+
+def _check_room(pieces: int, memory: int, disk: int) -> None:
+    """OSError if the machine has less memory or disk space than this many bytes."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    free = {"memory": (memory, available_memory()), f"disk space in {folder}": (disk, shutil.disk_usage(folder).free)}
+    for name, (need, there) in free.items():
+        if there < need:
+            raise OSError(
+                f"solving checkers with {pieces} pieces needs {need // 10**6} MB of {name}, and there are "
+                f"{there // 10**6} MB"
+            )
 
 
 def generate(pieces: int, threads: int = 0) -> Any:

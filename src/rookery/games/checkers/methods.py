@@ -113,7 +113,7 @@ class Td(Method):
 
 
 def _solved(pieces: int) -> database.Database | None:
-    return database.load(pieces) if pieces else None
+    return database.look_up(pieces) if pieces else None
 
 
 class Ladder(Method):
@@ -179,13 +179,15 @@ class Net(Method):
         nodes: int = 0
         """Positions to look at per move; 0 for 100,000, or for no limit if seconds or depth are limited."""
         seconds: float = 0.0
-        """CPU seconds per move; 0 for no limit. Moves then depend on the machine."""
+        """CPU seconds per move, of the first thread; 0 for no limit. Moves then depend on the machine."""
         depth: int = 0
         """Plies to look ahead, more where it matters; 0 for no limit."""
         pieces: int = 0
         """Solved endgames of up to N pieces are looked up; 0 for none."""
         contempt: int = agents.CONTEMPT
         """Hundredths of log-odds that a draw counts less than an even game."""
+        threads: int = 1
+        """Threads that search the same position; with more than 1, moves depend on the machine."""
 
         @property
         def limits(self) -> tuple[int, float, int]:
@@ -199,7 +201,9 @@ class Net(Method):
     def agent(self, game: Game, options: Any, model: Path | None = None) -> Agent:
         value, solved = net.load(model or net.SHIPPED), _solved(options.pieces)
         nodes, seconds, depth = options.limits
-        return agents.EngineAgent(value, solved, nodes, seconds, depth, contempt=options.contempt)
+        return agents.EngineAgent(
+            value, solved, nodes, seconds, depth, contempt=options.contempt, threads=options.threads
+        )
 
 
 class Best(Net):
@@ -228,7 +232,15 @@ class Best(Net):
             nodes, seconds, depth = options.limits
             free = not (options.nodes or seconds or depth)
             return agents.EngineAgent(
-                value, solved, nodes, seconds, depth, book=opening, contempt=options.contempt, clocked=free
+                value,
+                solved,
+                nodes,
+                seconds,
+                depth,
+                book=opening,
+                contempt=options.contempt,
+                clocked=free,
+                threads=options.threads,
             )
         strength = levels.LEVELS[options.level - 1]
         known = (_solved(options.pieces), opening) if strength.endgames else (None, {})

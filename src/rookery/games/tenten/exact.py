@@ -17,10 +17,8 @@ Filling the row at once is not the best: the corner opposite keeps it for later.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import struct
 import time
 import zlib
@@ -37,6 +35,7 @@ from rookery._native import Control
 from rookery._native import tenten as native
 from rookery.files import replacing
 from rookery.games.tenten.rules import TenTen, TenTenState
+from rookery.progress import available_memory
 from rookery.statistics import poisson_interval
 
 Values = npt.NDArray[Any]
@@ -102,17 +101,9 @@ def check_feasible(game: TenTen, objective: str = "survival", available: int | N
     if cells > MAX_CELLS:
         raise ValueError(f"{board} needs a table of {need} bytes; boards of up to {MAX_CELLS} cells can be solved here")
     if available is None:
-        available = _available_memory()
+        available = available_memory()
     if need > available:
         raise ValueError(f"{board} needs a table of {need} bytes, and {available} bytes of memory are available")
-
-
-def _available_memory() -> int:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass(frozen=True)
