@@ -457,3 +457,88 @@ def test_expected_moves_are_counted() -> None:
     assert exact.expected_moves(TenTen(2, 3, "three"), 1) == pytest.approx((5 + 3 + 2) / 3)
     # The seven: the first three count twice, and two of each corner fit.
     assert exact.expected_moves(TenTen(2, 3, "seven")) == pytest.approx((2 * 6 + 2 * 4 + 2 * 3 + 4 * 2) / 10)
+
+
+def test_the_sweeps_of_an_evaluation_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those for the rounds and those for the score together; a policy that lives for ever needs none."""
+    made = []
+    sweep = native.evaluation_sweep
+
+    def counted(*arguments: object) -> tuple[float, float]:
+        made.append(arguments)
+        return sweep(*arguments)
+
+    monkeypatch.setattr(exact.native, "evaluation_sweep", counted)
+    game = TenTen(2, 3, "seven")
+    solution = exact.solve(game, evaluate=False)
+    policy = exact.TablePolicy(game, [solution.values])
+    found = policy.evaluate()
+    assert found.sweeps == len(made) > 2
+    assert found.lower <= found.mean_rounds <= found.upper
+    made.clear()
+    rough = policy.evaluate(precision=1e-3)
+    assert rough.sweeps == len(made) < found.sweeps
+    assert rough.lower <= found.mean_rounds <= rough.upper
+    made.clear()
+    single = TenTen(2, 2, {"1x1": 1})
+    endless = exact.TablePolicy(single, [exact.solve(single, "r2", evaluate=False).values]).evaluate()
+    assert (endless.sweeps, endless.mean_rounds, made) == (0, math.inf, [])
+
+
+def test_a_sweep_bounds_the_totals_and_corrects_the_gain() -> None:
+    """By hand, from y = gain + E[best y]: values that miss it by -0.002 to 0.001 have a gain of 0.009 to 0.012."""
+    run = exact._Undiscounted(np.ones(2), 5, reward=2.0)
+    changes = iter([(5.0, 9.0), (-0.002, 0.001), (0.0, 0.0), (1.0, 3.0), (-3.0, -1.0)])
+
+    def sweep(values: exact.Values, gain: float) -> tuple[float, float]:
+        values[0] += 2
+        return next(changes)
+
+    run.step(sweep)  # nothing is known of the values before the first sweep
+    assert (run.sweeps, run.gain, run.bounds, run.value, run.residual) == (1, 0.01, (0, math.inf), math.inf, math.inf)
+    assert not run.converged(1e9)
+    run.step(sweep)  # the values after the first sweep began with 3
+    assert run.sweeps == 2
+    assert run.bounds == pytest.approx((3 / 0.012, 3 / 0.009))
+    assert run.value == pytest.approx(3 / 0.01)
+    assert run.residual == pytest.approx(0.002)
+    # The changes are -0.0005 in the middle: by four draws of 2 each, the gain was too low by 0.0000625.
+    assert run.gain == pytest.approx(0.0100625)
+    assert run.converged(0.1)  # 0.002 is at most a tenth of the gain times 2
+    assert not run.converged(0.0993)
+    run.step(sweep)  # the sweep before was still made with a gain of 0.01
+    assert run.bounds == pytest.approx((5 / 0.01,) * 2)
+    assert run.converged(0.0)  # but for rounding
+    run.step(sweep)  # changes above the gain: there is no upper bound
+    assert run.bounds == pytest.approx((7 / 0.0100625, math.inf))
+    assert run.gain == pytest.approx(0.0100625 / 2)
+    run.step(sweep)
+    assert run.gain == pytest.approx(0.0100625)
+
+
+def test_with_rewards_for_lines_every_second_sweep_is_measured() -> None:
+    run = exact._Undiscounted(np.ones(2), 5, lines=True)
+    known = []
+    for _ in range(6):
+        run.residual = math.inf
+        run.step(lambda values, gain: (0.0, 0.0))
+        known.append(math.isfinite(run.residual))
+    assert known == [False, True] * 3
+
+
+def test_sweeps_go_on_from_a_file_and_end_with_the_most_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "_MAX_SWEEPS", 7)
+    run = exact._Undiscounted(np.ones(2), 5, sweeps=4)
+    after = []
+    run.run(lambda values, gain: (-1.0, 1.0), 1e-9, lambda: after.append(run.sweeps))
+    assert after == [5, 6, 7]
+    settled = exact._Undiscounted(np.ones(2), 5)
+    settled.run(lambda values, gain: (0.0, 0.0), 1e-9)
+    assert settled.sweeps == 2
+
+
+def test_a_table_takes_eight_bytes_a_board_or_four() -> None:
+    assert exact.table_bytes(TenTen(3, 3)) == 2**9 * 8
+    assert exact.table_bytes(TenTen(5, 5)) == 2**25 * 8
+    assert exact.table_bytes(TenTen(5, 5), "r1") == 2**25 * 4
+    assert exact.table_bytes(TenTen(3, 9)) == 2**27 * 4

@@ -100,6 +100,9 @@ def test_a_map_shows_every_board_once_and_darker_where_it_is_worth_more() -> Non
     small = [square for square in shown if square["width"] == "0.3"]
     assert len(small) == 512 - len(worth)
     assert {square["fill"] for square in small} == {"#ece5d5"}
+    middles = {(round(float(square["x"]) + 0.15, 6), round(float(square["y"]) + 0.15, 6)) for square in small}
+    closed = [place for place, number in enumerate(order) if number not in squares]
+    assert middles == {(place % 32 + 0.7, place // 32 + 0.7) for place in closed}
 
 
 def test_the_chosen_board_is_drawn_cell_by_cell() -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from rookery import _native
 from rookery.games.tenten import MODELS
+from rookery.games.tenten import study as study_module
 from rookery.games.tenten.boards import Boards
 from rookery.games.tenten.exact import Played, TablePolicy, endless, solve
 from rookery.games.tenten.rules import TenTen
@@ -348,3 +350,107 @@ def test_the_policies_of_table_2_are_played_and_exact(tmp_path: Path, monkeypatc
     assert [table.rows[3][3], table.rows[7][3]] == [f"{rounds:,.2f}" for rounds in best]
     assert "1,000 games each (100 for survival on 4x4)" in table.note
     assert {row[2] for row in table.rows} == {_rounds(play(None, 1))}  # type: ignore[arg-type]
+
+
+def test_the_table_of_the_longest_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 3x3: the known mean, bounds around it, and games that agree with it."""
+    offered: list[list[tuple[int, str]]] = []
+
+    def first(todo: list[tuple[int, str]], *_: object) -> list[tuple[int, str]]:
+        offered.append(todo)
+        return todo[:1]
+
+    monkeypatch.setattr("rookery.games.tenten.study.steps", first)
+    table = study(tmp_path).survival()
+    Study(SIZES["default"], 1, tmp_path, Console(stderr=True, quiet=True)).survival()
+    assert offered[0] == [(3, "seven"), (4, "seven"), (4, "full")]
+    assert offered[1] == [*offered[0], (5, "full"), (5, "seven")]
+    row = table.rows[0]
+    assert len(table.rows) == 3
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert row[:2] == ["3x3, seven", "69.83"]
+    mean = solve(TenTen(3, 3, "seven")).mean_rounds
+    low, high = (float(bound) for bound in row[2].split(" to "))
+    assert low <= mean <= high
+    assert high - low < 1e-5
+    assert float(row[3]) == pytest.approx(1e6 / (mean + 1), rel=1e-5)  # every game ends with one more draw
+    played, games = row[4].split(", ", 1)
+    assert games == f"{int(1e6 / mean):,} games"  # about a million rounds
+    average, half = numbers(played)
+    assert abs(average - mean) < 2 * half
+    assert int(row[5]) > 10
+
+
+def test_games_and_points_for_every_discount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is to be done, of which a few on 3x3 are."""
+    offered = []
+
+    def some(todo: list[tuple[int, str, float]], *_: object) -> list[tuple[int, str, float]]:
+        offered.append(todo)
+        return [(side, reward, discount) for side, reward, discount in todo if side == 3 and discount == 0.8]
+
+    monkeypatch.setattr("rookery.games.tenten.study.steps", some)
+    quick, default = study(tmp_path), Study(SIZES["default"], 1, tmp_path, Console(stderr=True, quiet=True))
+    for one, games in ((quick, 20), (default, 200)):
+        three = one.three_pieces()
+        assert set(three) == {(3, "r1", 0.8), (3, "r2", 0.8)}
+        for (side, reward, discount), played in three.items():
+            policy = solve(TenTen(side, side, "three"), reward, discount, evaluate=False).policy
+            assert played.rounds.tolist() == policy.play(games, 1, 10_000).rounds.tolist()
+            assert played.max_rounds == 10_000
+    seven = quick.seven_pieces()
+    # The paper's discount: 52.6, 20.3 and 52.6 rounds.
+    rounds = {reward: point.rounds for (_, reward, _), point in seven.items()}
+    assert rounds == pytest.approx({"r1": 52.6, "r2": 20.3, "r3": 52.6}, abs=0.05)
+    for (_, reward, _), point in seven.items():
+        played = solve(TenTen(3, 3, "seven"), reward, 0.8).policy.play(20_000, seed=2)
+        assert point.score == pytest.approx(played.scores.mean(), rel=0.05)
+    tenths = [n / 10 for n in range(1, 11)]
+    assert offered[0] == [(side, reward, d) for side in (3, 4) for reward in ("r1", "r2") for d in tenths]
+    assert offered[2] == [(side, reward, d) for side in (3, 4) for reward in ("r1", "r2", "r3") for d in tenths]
+
+
+def test_a_row_of_iterations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rookery.games.tenten.study.steps", lambda games, *_: games[:1])
+    table = study(tmp_path).iterations()
+    boards = Boards(TenTen(3, 3, "three"))
+    found = [boards.iterations_to_converge(reward, 0.8) for reward in ("r1", "r2", "r3")]
+    assert table.rows == [["Game 1: 3x3, three", "20", *(f"{last} of {made}" for last, made in found)]]
+    assert f"{min(made for _, made in found)} to {max(made for _, made in found)} of them" in table.note
+
+
+def test_every_learned_player_has_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def play(method: str, variant: str, games: int, seed: int, limit: int) -> dict[str, list[int]]:
+        asked.append((method, variant))
+        return {"lengths": [games, limit], "ended": [1, 0], "scores": [seed, 7], "fatal": [2, -1]}
+
+    monkeypatch.setattr(study_module, "play_learned", play)
+    found = study(tmp_path).learned_games()
+    assert list(found) == asked == [(method, variant) for method, variant, _ in LEARNED]
+    for survival in found.values():
+        assert survival.lengths.tolist() == [40, 100_000]
+        assert survival.scores.tolist() == [1, 7]
+        assert survival.fatal.tolist() == [2, -1]
+
+    def fail(**settings: Any) -> None:
+        raise ValueError("no weights")
+
+    monkeypatch.setattr(study_module, "play_learned", fail)
+    with pytest.raises(ValueError, match=r"games of lspi 4x4-seven failed: .*no weights"):
+        study(tmp_path).learned_games()
+
+
+def test_a_learned_player_plays_as_many_games_as_asked_for() -> None:
+    found = study_module.play_learned("lspi", "4x4-seven", 5, 2, 30)
+    assert set(found) == {"lengths", "ended", "scores", "fatal"}
+    assert all(len(values) == 5 for values in found.values())
+    assert max(found["lengths"]) <= 30
+    assert all(ended for length, ended in zip(found["lengths"], found["ended"], strict=True) if length < 30)
+
+
+def test_scores_have_an_interval() -> None:
+    """Scores of 10, 20 and 60: a mean of 30, and a standard error of the square root of 700 / 3."""
+    played = Played(np.array([3, 4, 5]), np.array([10, 20, 60]), 100)
+    assert study_module._score(played) == f"30 ± {1.96 * (700 / 3) ** 0.5:,.0f}"

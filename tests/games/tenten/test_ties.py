@@ -9,7 +9,7 @@ from rookery.games.tenten.boards import Boards
 from rookery.games.tenten.exact import TablePolicy
 from rookery.games.tenten.rules import TenTen
 from rookery.games.tenten.study import GREEDY
-from rookery.games.tenten.ties import SCANS, SCORES, most_lines, play, surest_next_piece
+from rookery.games.tenten.ties import SCANS, SCORES, Rates, _ranks, most_lines, play, surest_next_piece
 from tests.games.tenten import oracle
 
 BOARDS = Boards(TenTen(3, 3, "three"))
@@ -86,3 +86,33 @@ def test_what_explains_the_papers_points_per_round() -> None:
 def test_endless_play_has_no_mean() -> None:
     boards = Boards(TenTen(2, 2, {"1x1": 1}))
     assert play(boards, [most_lines(boards)], None).rounds == math.inf
+
+
+def test_scans_go_through_the_lines_one_after_the_other() -> None:
+    """A bar of two cells has six places on a board of 2x4: rows 0 and 1, columns 0 to 2. The scans are the loops that
+    visit them; the first of all is reading order."""
+    game = TenTen(2, 4, {"1x2": 1})
+    reading = [(row, column) for row in range(2) for column in range(3)]
+    loops = [
+        [(row, column) for row in rows for column in columns]
+        for rows in ((0, 1), (1, 0))
+        for columns in ((0, 1, 2), (2, 1, 0))
+    ]
+    loops += [
+        [(row, column) for column in columns for row in rows]
+        for rows in ((0, 1), (1, 0))
+        for columns in ((0, 1, 2), (2, 1, 0))
+    ]
+    found = []
+    for scan in SCANS:
+        ranks = _ranks(game, 0, scan)
+        found.append(sorted(reading, key=lambda place, ranks=ranks: ranks[reading.index(place)]))  # type: ignore[misc]
+    assert found == loops
+
+
+def test_points_per_round_are_cells_and_what_lines_score() -> None:
+    """2.5 cells; one line in a tenth of the rounds, two in a twentieth."""
+    rates = Rates(100, 2.5, (0.1, 0.05))
+    assert rates.points(SCORES["5 r (r + 1)"]) == pytest.approx(2.5 + 0.1 * 10 + 0.05 * 30)
+    assert rates.points(SCORES["10 r^2"]) == pytest.approx(2.5 + 0.1 * 10 + 0.05 * 40)
+    assert rates.points(SCORES["10 r"]) == pytest.approx(2.5 + 0.1 * 10 + 0.05 * 20)

@@ -11,6 +11,7 @@ import math
 import time
 from collections import Counter
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
 
@@ -381,7 +382,7 @@ class Study:
                 check = f"{played.deaths} deaths in {played.rounds.sum():,} rounds"
             deaths = 1e6 / (solution.mean_rounds + 1)
             rows.append(
-                [f"{side}x{side}, {pieces}", Exact(f"{solution.mean_rounds:,.2f}"), f"{low:,.8g} to {high:,.8g}",
+                [f"{side}x{side}, {pieces}", Exact(f"{solution.mean_rounds:,.2f}"), _bounds(low, high),
                  f"{deaths:.6g}", check, str(solution.sweeps), f"{solution.seconds:.1f}"]
             )  # fmt: skip
         columns = ["game", "mean rounds", "bounds", "deaths per million draws", "played", "sweeps", "seconds"]
@@ -397,12 +398,12 @@ class Study:
             ],
             [
                 "6x6, full",
-                "66.88",
-                "66.696 to 67.061",
-                "14,732",
-                "66.83 ± 0.31, 131,072 games",
-                "123",
-                "371 (GPU)",
+                "66.889",
+                "66.8883 to 66.8904",
+                "14,730",
+                "66.88 ± 0.31, 131,072 games",
+                "124",
+                "296 (GPU)",
             ],
         ]
         note = (
@@ -600,6 +601,16 @@ def _extremes(numbers: npt.NDArray[np.int64], group: int) -> tuple[float, float]
     """The mean least and the mean greatest of groups of numbers, as many as can be filled."""
     groups = numbers[: len(numbers) // group * group].reshape(-1, group)
     return float(groups.min(axis=1).mean()), float(groups.max(axis=1).mean())
+
+
+def _bounds(low: float, high: float) -> str:
+    """Bounds to eight digits, rounded away from what lies between them.
+
+    >>> _bounds(69.832032613, 69.832032614)
+    '69.832032 to 69.832033'
+    """
+    down, up = Context(8, ROUND_FLOOR), Context(8, ROUND_CEILING)
+    return f"{down.create_decimal(low):,f} to {up.create_decimal(high):,f}"
 
 
 def _rounds(played: Played) -> str:
