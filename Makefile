@@ -52,10 +52,11 @@ js:
 	  $(JS)/biome lint --error-on-warnings && $(JS)/tsc -p jsconfig.json; \
 	fi
 
-# The C++ tests under the address and undefined-behaviour sanitizers.
+# The C++ tests under the address and undefined-behaviour sanitizers. -Og compiles in about two thirds of the time of -O1,
+# which saves more than the tests, then slower, lose.
 sanitize: .venv/cmake-installed
 	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
-	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -O1 -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
+	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -Og -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
 	$(BIN)/cmake --build build/sanitize --parallel 2
 	build/sanitize/rookery_tests
 

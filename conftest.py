@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -20,6 +21,16 @@ settings.load_profile("rookery")
 
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that. Tests press Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The modules that tests import stay to the end. Looking for garbage among them takes 0.4 s each time: it is put off
+# until all are imported, and leaves them out later.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
