@@ -54,8 +54,10 @@ LEFT_OUT = (".*", "build", "dist", "reports", "runs", "shared", "__pycache__", "
 
 QUICK_SECONDS = 1.0
 """Tests that do not call the changed function run only if they take less than this, or start a process."""
-FILE_SECONDS = 100
+FILE_SECONDS = 300
 """Before anything is changed, the tests of a file that have not ended after this are left out."""
+WATCHED_CALLS = 2_000_000
+"""Python 3.11 notes what a test calls for this many calls: it makes a test several times slower."""
 BESIDE = 40
 """Number of the quickest tests of a module that run together before anything is changed."""
 BROKEN = 70
@@ -162,6 +164,8 @@ class Watcher:
     calls: set[str] = field(default_factory=set)
     started: bool = False
     known: dict[types.CodeType, str] = field(default_factory=dict)
+    seen: int = 0
+    """Calls of the test so far, those of other packages included."""
     saved: float = 0.0
 
     def watch(self) -> None:
@@ -180,6 +184,9 @@ class Watcher:
 
     def trace(self, frame: types.FrameType, event: str, _: object) -> None:
         self.start(frame.f_code, 0)
+        self.seen += 1
+        if self.seen > WATCHED_CALLS:
+            sys.settrace(None)
 
     def start(self, code: types.CodeType, _: int) -> Any:
         if (name := self.known.get(code)) is None:
@@ -199,9 +206,11 @@ class Watcher:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self) -> None:
         self.shared |= self.calls
-        self.calls, self.started = set(), False
+        self.calls, self.started, self.seen = set(), False, 0
         if sys.version_info >= (3, 12):
             sys.monitoring.restart_events()
+        else:
+            sys.settrace(self.trace)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:

@@ -342,3 +342,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["positions"] == data["won"] + data["drawn"] + data["lost"] + data["ends"]
     assert answer(capsys, "solve", TIC_TAC_TOE, "xx./oo./...")["best"] == ["2"]
     check_refusal(capsys, ["solve", CONNECT_FOUR, "--positions", "1000"], "more than 1000 positions")
+
+
+def test_quick_wins_and_slow_losses_are_preferred() -> None:
+    wins = [exact.preference(1.0, steps) for steps in (1, 2, 7)]
+    losses = [exact.preference(-1.0, steps) for steps in (1, 2, 7)]
+    draws = [exact.preference(0.0, None), exact.preference(0.0, 0)]
+    assert sorted([*wins, *losses, *draws]) == [*losses, *draws, *reversed(wins)]
+    assert draws[0] == draws[1], "a draw takes no number of moves"

@@ -48,3 +48,11 @@ def test_what_levels_tell_is_measured(name: str, agent: str, low: float, high: f
             play_chance(state, rng)
             plies += 1
     assert low < plies / 30 < high
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_strengths_are_told_of_the_variant_that_people_meet_first(name: str, variant: str) -> None:
+    """Levels were measured there; those of checkers, in points of Elo, are told of all variants."""
+    first = rookery.GAMES[name].play_variant or next(iter(rookery.GAMES[name].variants))
+    told = {level.about != "" for level in rookery.load(name, variant).levels()}
+    assert told == {variant == first or name == "checkers"}

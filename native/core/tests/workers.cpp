@@ -2,7 +2,9 @@
 
 #include <sys/wait.h>
 
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/check.hpp"
 
@@ -20,6 +22,24 @@ TEST(workers_do_every_block_once) {
         for (std::size_t block = 0; block < done.size(); ++block) {
             CHECK(done[block] == 2000 / 40 * (39 - static_cast<int>(block)));
         }
+    }
+}
+
+// One thread is the caller's own; no other is started, and blocks come in order.
+TEST(one_worker_is_the_caller) {
+    const auto caller = std::this_thread::get_id();
+    for (const int threads : {-1, 0, 1}) {
+        Workers workers(threads);
+        std::int64_t next = 0;
+        for (int round = 0; round < 10; ++round) {
+            workers.run(10, [&](std::int64_t block) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));  // another thread would have time to come
+                CHECK(std::this_thread::get_id() == caller);
+                CHECK(block == next);
+                next = (next + 1) % 10;
+            });
+        }
+        CHECK(next == 0);
     }
 }
 

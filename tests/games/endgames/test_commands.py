@@ -5,9 +5,11 @@ import json
 import random
 from pathlib import Path
 
+import chess
 import pytest
 
 from rookery.cli import main
+from rookery.games.endgames import commands
 from rookery.games.endgames.q_learning import LearnedTable
 from rookery.games.endgames.rules import Endgames, to_pgn
 from rookery.games.endgames.tables import tables
@@ -113,6 +115,14 @@ def test_watch_shows_a_mate_and_writes_pgn(capsys: pytest.CaptureFixture[str], t
     board = game.end().board()
     assert board.is_checkmate()
     assert board.fen() == data["moves"][-1]["position"]
+
+
+def test_the_board_that_watch_prints_is_that_of_python_chess() -> None:
+    for fen in ("8/8/8/8/8/1K6/7R/k7 w - - 0 1", "7k/P7/8/8/8/8/8/K6N w - - 0 1", "7K/8/8/8/3b4/8/6p1/k7 w - - 0 1"):
+        want = chess.Board(fen).unicode(empty_square="·").split("\n")
+        rows = [f"{8 - row} {line}" for row, line in enumerate(want)]
+        state = Endgames(start=fen).initial_state()
+        assert commands._board(state).split("\n") == [*rows, "  a b c d e f g h"]
 
 
 def test_watch_draws_boards(capsys: pytest.CaptureFixture[str]) -> None:

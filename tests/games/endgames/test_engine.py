@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import subprocess
 import sys
 import time
@@ -80,6 +81,14 @@ def test_python_chess_analyses_with_several_lines(engine: chess.engine.SimpleEng
         time.sleep(0.2)
         endless.stop()
         assert endless.wait().move == chess.Move.from_uci("h2h1")
+
+
+def test_lines_have_numbers_where_there_are_several() -> None:
+    for lines in (1, 2, 3):
+        said = talk(f"setoption name MultiPV value {lines}", f"position fen {MATE_IN_1}", "go depth 1")
+        found = [re.search("multipv ([0-9]+)", line) for line in said if line.startswith("info depth")]
+        numbers = [match and int(match[1]) for match in found]
+        assert numbers[-lines:] == ([None] if lines == 1 else list(range(1, lines + 1)))
 
 
 def test_python_chess_may_choose_the_moves_and_the_agent(engine: chess.engine.SimpleEngine) -> None:

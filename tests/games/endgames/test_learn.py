@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -158,3 +159,34 @@ def test_a_curve_has_its_ends_and_is_dense_at_first() -> None:
     assert all(shares[int(place) - 1] == share for place, share in curve)
     assert 100 < len(curve) <= 150
     assert [place for place, _ in curve[:10]] == list(range(1, 11))
+
+
+def test_the_figure_of_rewards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three agents that learn from the same starts, each curve the mean over them."""
+    monkeypatch.setattr(learn, "FIGURE_MATCHES", 40)
+    monkeypatch.setattr(learn, "FIGURE_STARTS", 2)
+    outcome = learn.figure(None)
+    (panel,) = outcome.panels
+    assert panel.chart is not None
+    engine, starts = perfect_engine(tables("KRK").native), start_positions("KRK", 2, 0)
+    settings = [VERSIONS["Stockfish Decaying"], VERSIONS["Heuristic Decaying"], POTENTIAL]
+    for points, version in zip(panel.chart.lines.values(), settings, strict=True):
+        won = [train(start.state, version, engine, matches=40, seed=i)[0].won for i, start in enumerate(starts)]
+        for match, percentage in ((int(place), percentage) for place, percentage in points):
+            expected = 100 * sum(int(run[:match].sum()) for run in won) / (2 * match)
+            assert percentage == pytest.approx(expected, abs=0.06)
+    assert "from 2 starts" in outcome.text
+
+
+def test_no_more_than_60_plies_are_shown() -> None:
+    """Of a table that plays at random, but neither mates nor loses its rook."""
+    rng, exact = random.Random(1), tables("KRK")
+
+    class Idle:
+        def values(self, state: Any) -> dict[int, float]:
+            far = [action for action, plies in exact.moves(state).items() if plies is not None and plies > 12]
+            return {action: rng.random() for action in far}
+
+    start = start_positions("KRK", 1, 0)[0].state
+    svgs, notes = learn._game(start, Idle(), perfect_engine(exact.native))  # type: ignore[arg-type]
+    assert len(svgs) == len(notes) == 61, "the start, and 60 plies"

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -359,6 +360,9 @@ def test_a_batch_is_resumed_and_writes_the_paper_s_files(tmp_path: Path) -> None
     assert rows[0] == "match,won,win_percentage,moves_to_win,moves"
     last = rows[-1].split(",")
     assert int(last[0]) == len(rows) - 1 == 40
+    log = (tmp_path / "run-01" / "log.txt").read_text()
+    numbers = [int(number) for number in re.findall(r"^match ([0-9]+): ", log, re.MULTILINE)]
+    assert numbers == list(range(1, 41))
     assert int(last[1]) == int(first.won[0].sum())
     asked = calls
     assert batch(1, seed=5).moves.shape == (1, 40)
@@ -462,3 +466,29 @@ def test_a_table_that_knows_nothing_survives_the_disk(tmp_path: Path) -> None:
     nothing.save(tmp_path / "table.npz")
     assert len(LearnedTable.load(tmp_path / "table.npz")) == 0
     assert nothing.values(start("KRK")) is None
+
+
+def test_the_three_files_of_a_run(tmp_path: Path) -> None:
+    """A mate, a draw and a mate: the share that was won, match by match, in the table and the log."""
+    mate, draw = endgame_q.CHECKMATE, next(i for i in range(len(endgame_q.ENDINGS)) if i != endgame_q.CHECKMATE)
+    moves, endings = np.array([12, 50, 8], np.int32), np.array([mate, draw, mate], np.uint8)
+    run = endgame_q.TrainedRun(moves, endings, 8, endgame_q.ENDINGS[mate], {})
+    endgame_q.write_run(run, tmp_path / "new" / "run", {"endgame": "KQK", "seed": 4})
+    rows = (tmp_path / "new" / "run" / "results.csv").read_text().splitlines()
+    assert rows == [
+        "match,won,win_percentage,moves_to_win,moves", "1,1,100.000,12,12", "2,1,50.000,-1,50", "3,2,66.667,8,8",
+    ]  # fmt: skip
+    assert (tmp_path / "new" / "run" / "log.txt").read_text().splitlines() == [
+        "endgame: KQK",
+        "seed: 4",
+        "match 1: 12 moves, 100.00% won",
+        f"  {endgame_q.ENDINGS[mate]}",
+        "match 2: 50 moves, 50.00% won",
+        f"  {endgame_q.ENDINGS[draw]}",
+        "match 3: 8 moves, 66.67% won",
+        f"  {endgame_q.ENDINGS[mate]}",
+        f"without exploration: {endgame_q.ENDINGS[mate]}, 8 moves to mate",
+    ]
+    unsolved = endgame_q.TrainedRun(moves, endings, None, endgame_q.ENDINGS[draw], {})
+    endgame_q.write_run(unsolved, tmp_path, {})
+    assert (tmp_path / "log.txt").read_text().endswith(f"{endgame_q.ENDINGS[draw]}, - moves to mate\n")

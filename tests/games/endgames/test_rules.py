@@ -600,3 +600,14 @@ def test_svg() -> None:
     assert drawn_pieces(state, overlay) == (4, cells)
     assert "&lt;1&gt;" in state.svg(overlay)
     assert state._repr_svg_() == state.svg()
+
+
+def test_the_icon_of_a_promotion_has_the_colour_of_the_pawn() -> None:
+    for fen, white in (("8/P6k/8/8/8/8/8/K7 w - - 0 1", True), ("k7/8/8/8/8/8/p6K/8 b - - 0 1", False)):
+        state = rookery.load("endgames").parse_state(fen)
+        promotions = {state.uci(action)[4:]: action for action in state.legal_actions() if len(state.uci(action)) == 5}
+        assert set(promotions) == set("qrbn")
+        for letter, action in promotions.items():
+            assert state.action_icon(action) == rookery.draw.piece_icon(letter.upper(), white)
+            assert state.action_icon(action) != rookery.draw.piece_icon(letter.upper(), not white)
+        assert {state.action_icon(action) for action in set(state.legal_actions()) - set(promotions.values())} == {""}

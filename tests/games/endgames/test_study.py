@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from rookery.games.endgames import study as endgames
 from rookery.games.endgames.perfect import Point
@@ -53,9 +54,23 @@ def test_wins_and_extra_moves_of_a_batch(tmp_path: Path) -> None:
         assert endgames.win_curve(again.batches(["Stockfish Decaying"], ["King and Queen"])).tolist() == curve.tolist()
 
 
+class Bars(Progress):
+    """Notes what every bar had come to when it was taken away."""
+
+    ends: ClassVar[dict[str, tuple[float, float | None]]] = {}
+
+    def remove_task(self, task_id: TaskID) -> None:
+        (task,) = (task for task in self.tasks if task.id == task_id)
+        self.ends[task.description] = task.completed, task.total
+        super().remove_task(task_id)
+
+
 def test_the_whole_study_hands_over_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(endgames.PLANS, "quick", endgames.Plan(starts=2, runs=1, matches=60))
+    monkeypatch.setattr(endgames, "Progress", Bars)
     result = endgames.run(SIZES["quick"], 0, tmp_path, Console(quiet=True))
+    assert len(Bars.ends) >= 4
+    assert all(completed == total for completed, total in Bars.ends.values()), Bars.ends
     assert [table.title[:9] for table in result.tables[:1]] == ["Table 3.2"]
     solved = result.tables[0]
     assert [row[1] for row in solved.rows[:4]] == ["100.0%", "100.0%", "99.0%", "100.0%"], "the paper's first column"
@@ -295,3 +310,164 @@ def test_black_learns_and_pawns_are_won_or_held(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert all(row[2] in {endgames.percent(able, 4) for able in range(5)} for row in pawns.rows)
     assert all(0 <= float(row[3].rstrip("%")) <= 100 for row in pawns.rows)
+
+
+class Knowing:
+    """An engine that knows the tables: it plays the best or the worst move, and announces mates later than they are."""
+
+    version, depth = "an engine", 7
+
+    def __init__(self, best: bool, late: int, announces: bool = True) -> None:
+        self.best, self.late, self.announces = best, late, announces
+
+    def native(self) -> Knowing:
+        return self
+
+    def ask(self, state: Any) -> tuple[int, bool, int]:
+        table = tables(state.game.material)
+        good = table.best_moves(state)
+        others = [action for action in state.legal_actions() if action not in good]
+        action = good[0] if self.best or not others else others[0]
+        plies = abs(table.dtm(state) or 0)
+        return action, self.announces, plies // 2 + plies % 2 + self.late
+
+
+@pytest.mark.parametrize(
+    ("engine", "shares"),
+    [
+        (Knowing(True, 0), ["100.0%", "100.0%", "100.0%", "0.0%"]),
+        (Knowing(True, 1), ["100.0%", "100.0%", "100.0%", "100.0%"]),
+        (Knowing(True, -1), ["100.0%", "100.0%", "100.0%", "0.0%"]),
+        (Knowing(True, 1, announces=False), ["100.0%", "100.0%", "0.0%", "0.0%"]),
+    ],
+)
+def test_an_engine_beside_the_exact_tables(engine: Knowing, shares: list[str]) -> None:
+    plan = endgames.Plan(sample=6)
+    Bars.ends.clear()
+    with Bars(disable=True) as bars:
+        table = endgames.optimality_table(plan, engine, 1, "command", bars)
+    assert [row[0] for row in table.rows] == list(endgames.ENDGAMES)
+    assert set(Bars.ends.values()) == {(12, 12)}
+    for row in table.rows:
+        assert [cell.split(" (")[0] for cell in row[1:5]] == shares
+        assert row[5] == ("12" if engine.late < 0 else "0")
+        assert row[1] == endgames.percent(6, 6)
+        assert row[3] == endgames.percent(12 * engine.announces, 12)
+    assert "an engine at depth 7 on 6 random won positions" in table.note
+
+
+def test_moves_that_are_not_the_best_are_counted() -> None:
+    with Progress(disable=True) as progress:
+        table = endgames.optimality_table(endgames.Plan(sample=20), Knowing(False, 0), 1, "command", progress)
+    for row in table.rows:
+        assert float(row[1].split("%")[0]) < 50, "White has a choice of moves, and few of them are the best"
+
+
+def test_means_and_draws_in_words() -> None:
+    assert endgames.mean_or_draws([3, 4, 4]) == "3.7"
+    assert endgames.mean_or_draws([3, None, 5, None]) == "4.0 and 2 drawn"
+    assert endgames.mean_or_draws([None]) == "- and 1 drawn"
+
+
+def distances(grid: endgames.Grid, endgame: str) -> list[int]:
+    """White's moves to mate from the starts of an endgame, by the tables."""
+    table = tables(endgames.ENDGAMES[endgame])
+    return [((table.dtm(start.state) or 0) + 1) // 2 for start in grid.starts[endgame]]
+
+
+def test_an_engine_from_the_same_starts(grid: endgames.Grid) -> None:
+    """One that plays perfectly needs the exact distance, against itself and against the perfect defender."""
+    Bars.ends.clear()
+    with Bars(disable=True) as bars:
+        assert endgames.stockfish_moves(grid.starts["King and Rook"], Knowing(True, 0), bars) == distances(
+            grid, "King and Rook"
+        )
+        table = endgames.reference_table(grid, Knowing(True, 0), "command", bars)
+    assert set(Bars.ends.values()) == {(2, 2)}
+    solutions = {"King and Queen": ([6, 5], [6, 5]), "King and Rook": ([6, 5], [7]), "King and Bishops": ([7], [7])}
+    optimal = {"King and Queen": 1, "King and Rook": 2, "King and Bishops": 1}  # beside 5 and 7 moves
+    for row in table.rows:
+        needed = distances(grid, row[0])
+        mean = f"{sum(needed) / 2:.1f}"
+        assert row[1:4] == ["6.0", mean, mean]
+        ours = [(moves, least) for runs, least in zip(solutions[row[0]], needed, strict=True) for moves in runs]
+        assert row[4] == endgames.percent(sum(moves < least for moves, least in ours), len(ours))
+        assert row[5] == endgames.percent(optimal[row[0]], len(ours))
+    assert [row[0] for row in table.rows] == list(endgames.ENDGAMES)
+
+
+def test_any_solution_is_better_than_that_of_an_engine_that_never_mates(
+    grid: endgames.Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endgames, "play_out", lambda *_: None)
+    with Progress(disable=True) as progress:
+        table = endgames.reference_table(grid, Knowing(True, 0), "command", progress)
+    assert [row[2:5] for row in table.rows] == [
+        ["- and 2 drawn", "- and 2 drawn", endgames.percent(count, count)] for count in (4, 3, 2)
+    ]
+
+
+def test_special_cases_are_those_that_trouble_an_engine_most(
+    grid: endgames.Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second start is drawn, which is worse than 9 moves where 5 suffice; deeper, they take 14 and 18."""
+    asked: list[Any] = []
+
+    class Deep:
+        def __init__(self, depth: int, path: str, cache: str) -> None:
+            asked.append((depth, path, cache))
+
+        def __enter__(self) -> Deep:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            asked.append("closed")
+
+    def moves(starts: Any, stockfish: Any, progress: Any) -> list[int | None]:
+        if isinstance(stockfish, Deep):
+            assert starts == [grid.starts["King and Bishops"][i] for i in (1, 0)]
+            return [14, 18]
+        return [9, None]
+
+    monkeypatch.setattr(endgames, "Stockfish", Deep)
+    monkeypatch.setattr(endgames, "stockfish_moves", moves)
+    engine: Any = Knowing(True, 0)
+    engine.path, engine.cache = "a path", "a cache"
+    with Progress(disable=True) as progress:
+        table = endgames.cases_table(grid, engine, "command", progress)
+    assert asked == [(25, "a path", "a cache"), "closed"]
+    first, second = (str(start.state) for start in grid.starts["King and Bishops"])
+    assert f"A is {second}, B is {first}." in table.note
+    assert table.rows[0][:5] == ["Stockfish Static A", "7", "-", "14", "- 7"]
+    assert table.rows[len(VERSIONS) + len(POTENTIAL_VERSIONS)][:5] == ["Stockfish Static B", "5", "9", "18", "- 7"]
+    assert table.columns[2:4] == ["Stockfish", "at depth 25"]
+    monkeypatch.setattr(endgames, "stockfish_moves", lambda starts, *_: [8, 8])
+    with Progress(disable=True) as progress:
+        again = endgames.cases_table(grid, engine, "command", progress)
+    assert f"A is {first}, B is {second}." in again.note, "3 moves too many are worse than 1"
+
+
+def test_the_conclusion_names_what_is_played_perfectly(grid: endgames.Grid) -> None:
+    def curve(*shares: float) -> list[Point]:
+        return [Point(0, 0, 0, share, share, False) for share in shares]
+
+    words = endgames.conclusion(grid, {"KQK": curve(0.5, 1), "KRK": curve(1, 0.9), "KBBK": curve(1)})
+    assert words.endswith("plays every won position of KQK and KBBK perfectly.")
+    assert words.count("100%, 75%, 50%") == 3
+    assert " 44% of the mates" in words
+    captions = [figure.caption for figure in endgames.examples_figures(grid)]
+    assert captions == [f"Figure 3.3: {name}, mate in 5: {starts[0].state}" for name, starts in grid.starts.items()]
+
+
+def test_late_announcements_are_a_share_of_those_made() -> None:
+    """An engine that announces mates, too late, where White is to move only: of two positions, one."""
+
+    class OnlyWhite(Knowing):
+        def ask(self, state: Any) -> tuple[int, bool, int]:
+            action, _, moves = super().ask(state)
+            return action, state.player() == 0, moves
+
+    with Progress(disable=True) as progress:
+        table = endgames.optimality_table(endgames.Plan(sample=1), OnlyWhite(True, 1), 1, "command", progress)
+    for row in table.rows:
+        assert row[3:5] == [endgames.percent(1, 2), endgames.percent(1, 1)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -81,3 +83,14 @@ def test_the_study_hands_over_its_tables(tmp_path: Path, monkeypatch: pytest.Mon
     assert [row[1] for row in solved.rows] == ["100.0%", "100.0%", "99.0%", "100.0%"], "the paper's first column"
     assert len((tmp_path / "study" / "KBBK.fen").read_text().splitlines()) == 1
     assert [figure.caption[:10] for figure in result.figures] == ["Figure 3.4", "Figure 3.5"]
+
+
+def test_means_have_intervals_where_there_are_several() -> None:
+    assert study._with_interval(np.array([])) == "-"
+    assert study._with_interval(np.array([-3.0])) == "-3"
+    assert study._with_interval(np.array([2.0, 2.0])) == "+2.0 (+2.0 to +2.0)"
+    text = study._with_interval(np.array([-10.0, 10.0] * 50))
+    mean, low, high = (float(number) for number in re.findall(r"[-+][0-9.]+", text))
+    assert mean == 0
+    # The standard error is 1: by the normal distribution 1.96 to both sides.
+    assert (low, high) == pytest.approx((-1.96, 1.96), abs=0.4)

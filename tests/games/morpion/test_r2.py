@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ torch.set_num_threads(1)
 from rookery import _native  # noqa: E402
 from rookery.games.morpion import r2  # noqa: E402
 from rookery.games.morpion.rules import Morpion  # noqa: E402
+from tests.commands import answer  # noqa: E402
 from tests.training import trained  # noqa: E402
 
 TINY = replace(r2.SMALL, episodes=3, simulations=8, epochs=1, channels=4, hidden=8, enhanced_every=2, leaves=4)
@@ -140,6 +144,35 @@ def test_symmetric_examples_are_the_board_turned_and_mirrored() -> None:
     assert {(d.tobytes(), p.tobytes()) for d, p in zip(found.dots, found.policies, strict=True)} == set(expected)
 
 
+def test_batches_are_drawn_from_all_examples() -> None:
+    """Four examples, told apart by their reward, with a net that always says the same: an example's loss is known, and
+    that of a batch is the mean of them. Every example is drawn about as often."""
+    rewards = np.array([1.0, -1.0, 0.5, 0.0], np.float32)
+    policies = np.eye(4, dtype=np.float32)
+    dots = np.arange(4, dtype=np.uint8).reshape(4, 1, 1, 1)
+    scores = torch.tensor([0.0, 1.0, 2.0, 3.0])
+    batches = []
+
+    def evaluate(seen: Any) -> Any:
+        batches.append(seen.reshape(-1).int().tolist())
+        return scores.expand(len(seen), 4) + parameter * 0, (parameter * 0 + 0.25).expand(len(seen))
+
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    net = SimpleNamespace(parameters=lambda: [parameter], train=lambda: None)
+    still = SimpleNamespace(net=net, evaluate=evaluate, device=torch.device("cpu"))
+    settings = replace(TINY, epochs=2, batch=300, learning_rate=0.1, symmetries=False)
+    kept = [r2.Examples(dots[part], policies[part], rewards[part]) for part in (slice(0, 1), slice(1, 4))]
+    found = r2.retrain(still, kept, settings, 1)  # type: ignore[arg-type]
+    assert [len(batch) for batch in batches] == [300, 300], "at least one batch per epoch"
+    assert all(abs(batch.count(i) - 75) < 4 * 7.5 for batch in batches for i in range(4))
+    norm = np.log(np.exp(np.arange(4)).sum())
+    losses = [norm - i + (rewards[i] - 0.25) ** 2 for i in range(4)]
+    assert found == pytest.approx(np.mean([losses[i] for batch in batches for i in batch]), rel=1e-5)
+    batches.clear()
+    r2.retrain(still, kept, replace(settings, batch=2, epochs=3), 1)  # type: ignore[arg-type]
+    assert [len(batch) for batch in batches] == [2] * 6, "as many batches per epoch as fill up the examples"
+
+
 def test_the_game_with_tree_search_is_a_legal_game_of_dots() -> None:
     mine = player(2)
     game = r2.enhanced_game(mine, TINY, threshold=50)
@@ -164,6 +197,15 @@ def test_the_tree_of_another_game() -> None:
     assert [move[0] for move in tree.moves(1)] == state.legal_actions()
 
 
+def test_the_enhanced_game_has_its_own_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = Morpion()
+    short = [game.initial_state().legal_actions()[0]]
+    monkeypatch.setattr(r2, "enhanced_game", lambda *_: short)
+    _, row = trained(game, "r2", replace(TINY, iterations=2), tmp_path / "run", 1)
+    assert row["enhanced"] == 1
+    assert row["best"] >= row["played_best"] > 1
+
+
 def test_a_stopped_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
     game, settings = Morpion(), replace(TINY, iterations=3)
     whole = trained(game, "r2", settings, tmp_path / "whole", 1)
@@ -171,3 +213,33 @@ def test_a_stopped_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
     parts = trained(game, "r2", settings, tmp_path / "parts", 1, resume=True)
     assert [row["enhanced"] is not None for row in whole] == [False, True, False]
     assert {**whole[2], "seconds": 0} == {**parts[0], "seconds": 0}
+
+
+def test_seconds_go_on_when_a_run_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which every look takes a second: one when a training begins, and one per iteration."""
+    clock = itertools.count()
+    monkeypatch.setattr(r2, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    first = trained(Morpion(), "r2", replace(TINY, iterations=2), tmp_path, 1)
+    (last,) = trained(Morpion(), "r2", replace(TINY, iterations=3), tmp_path, 1, resume=True)
+    assert [row["seconds"] for row in (*first, last)] == [1, 2, 3]
+
+
+def test_a_model_is_evaluated(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    r2.save_model(tmp_path / r2.MODEL, player().net, TINY)
+    words = ["evaluate", "morpion", str(tmp_path / r2.MODEL), "--games", "5", "--seed", "3"]
+    data = answer(capsys, *words, "--simulations", "8")
+    model, settings = r2.load_model(tmp_path / r2.MODEL)
+
+    def lengths(games: int, drawn: int) -> list[int]:
+        chosen = replace(settings, episodes=games, step_threshold=drawn, self_play_simulations=0)
+        return [len(game.actions) for game in r2.self_play(model, chosen, np.random.default_rng(3))]
+
+    played = lengths(5, settings.step_threshold)
+    assert data["net_alone"] == {
+        "best": max(played), "mean": round(sum(played) / 5, 2), "median": sorted(played)[2], "count": 5,
+    }  # fmt: skip
+    (greedy,) = lengths(1, 1)
+    assert data["most_probable_moves"] == {"best": greedy, "mean": greedy, "median": greedy, "count": 1}
+    assert data["net_and_tree"]["count"] == 1
+    assert data["net_and_tree"]["best"] > 10
+    assert "net_and_tree" not in answer(capsys, *words, "--simulations", "0")

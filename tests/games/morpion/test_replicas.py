@@ -403,3 +403,22 @@ def test_the_gpu_does_the_same_as_the_cpu(device: Device) -> None:
         for search in (one, two):
             search.go(1000, rounds=15)
         same(one, two)
+
+
+def test_a_cut_may_take_out_the_least_and_the_most() -> None:
+    rng, codes = np.random.default_rng(7), to_codes(shipped("5T"))
+    taken = set()
+    for exactly in (25, 30, 35):
+        grids = np.zeros((300, MOVES), np.uint16)
+        grids[:, : len(codes)] = codes
+        lengths = np.full(300, len(codes), np.int32)
+        cut(grids, lengths, exactly, exactly, rng)
+        found = set((len(codes) - lengths).tolist())
+        assert found <= {0, exactly}
+        taken |= found
+    assert taken & {25, 30, 35}
+    grids, lengths = as_rows(codes)
+    lengths[1] = 0
+    cut(grids, lengths, 0, MOVES, rng)  # whatever falls is right
+    assert lengths[1] == 0
+    assert lengths[0] < len(codes) > lengths[2]

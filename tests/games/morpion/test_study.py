@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -121,3 +123,33 @@ def test_tables_of_campaigns() -> None:
     captions = [drawn.caption for drawn in study._grids(timed, [campaign("5D", 1, [60])])]
     assert captions[0].startswith("The longest 5D game of this run: 82 moves, found by rookery")
     assert captions[-1] == f"Our longest 5T game: {len(shipped('5T').moves)} moves."
+
+
+def test_random_games_as_long_as_the_papers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = Morpion().random_games(20_000, 3).lengths.tolist()
+    for long, count in Counter(lengths).most_common(2):
+        assert count > 400, "more than 2% have just this length"
+        monkeypatch.setattr(study, "PAPER_BEST", long)
+        share = sum(length >= long for length in lengths) / 20_000
+        assert study._levels([], 3, "command").rows[0][4] == f"{share:.0%}"
+
+
+def test_curves_are_staircases_that_last_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    lines = study.plots.lines
+
+    def watched(axes: Any, curves: Any, across: str, up: str, title: str) -> None:
+        drawn[title] = curves
+        lines(axes, curves, across, up, title)
+
+    monkeypatch.setattr(study.plots, "lines", watched)
+    timed = {"5D": [campaign("5D", 3, [70])], "5T": [campaign("5T", 3, [90])]}
+    timed["5D"][0].history = [(1.0, 60), (4.0, 72)]
+    timed["5T"][0].history = [(2.0, 100)]
+    timed["5T"][0].seconds = 12.0
+    study._progress_curves(timed)
+    assert drawn["5D"] == {
+        "nrpa": ([1.0, 4.0, 4.0, 9.0], [60.0, 60.0, 72.0, 72.0]),
+        "the record": ([0.1, 9.0], [82.0, 82.0]),
+    }
+    assert drawn["5T"] == {"nrpa": ([2.0, 12.0], [100.0, 100.0]), "the record": ([0.1, 12.0], [178.0, 178.0])}

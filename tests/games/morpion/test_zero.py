@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -287,3 +289,17 @@ def test_half_an_hour_on_two_cores(tmp_path: Path) -> None:
     rows = trained(Morpion(), "zero", replace(zero.SMALL, minutes=30.0), tmp_path / "run")
     assert rows[-1]["best"] >= 70
     assert np.mean([row["played_mean"] for row in rows[-3:]]) >= 60
+
+
+def test_seconds_go_on_when_a_run_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which every look takes a second."""
+    clock = itertools.count()
+    monkeypatch.setattr(zero, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    whole = trained(Morpion(), "zero", replace(TINY, iterations=3), tmp_path / "whole", 3)
+    assert {row["play_seconds"] for row in whole} == {row["learn_seconds"] for row in whole} == {1}
+    seconds = [row["seconds"] for row in whole]
+    assert seconds[0] == 4  # when it begins to play, has played, has learned, and now
+    assert seconds[2] - seconds[1] == seconds[1] - seconds[0] == 5  # one more look for the progress
+    trained(Morpion(), "zero", replace(TINY, iterations=2), tmp_path / "parts", 3)
+    (last,) = trained(Morpion(), "zero", replace(TINY, iterations=3), tmp_path / "parts", 3, resume=True)
+    assert last["seconds"] == seconds[1] + 4

@@ -450,6 +450,7 @@ def test_puzzles_that_were_not_solved_come_again() -> None:
     assert len(first) == 8
     puzzles.put_back(first[:6])
     second = puzzles.draw(4, rng)
+    assert len(second) == 8, "old and new ones together"
     again = [board.tolist() for board in second if board.tolist() in first[:6].tolist()]
     assert len(again) >= 4, "half of the games, drawn without replacement"
     assert len({tuple(board) for board in again}) == len(again)
@@ -507,6 +508,30 @@ def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkey
     assert [rates[step] for step in (0, 99, 199, 250, 299)] == pytest.approx(
         [0.01 / 200, 0.005 * (1 - 99 / 300), 0.01 * (1 - 199 / 300), 0.01 / 6, 0.01 / 300]
     )
+
+
+def test_every_step_draws_its_puzzles_once_and_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a stream that belongs to the seed and the step; the largest size grows over the first third of the steps."""
+    steps: list[int] = []
+    sizes: list[int] = []
+    draw = dqn.Puzzles.draw
+
+    def recorded(self: Any, pieces: int, rng: np.random.Generator) -> Any:
+        seed, step = rng.bit_generator.seed_seq.entropy  # type: ignore[attr-defined]
+        assert seed == 7
+        steps.append(step)
+        sizes.append(pieces)
+        return draw(self, pieces, rng)
+
+    monkeypatch.setattr(dqn.Puzzles, "draw", recorded)
+    monkeypatch.setattr(dqn, "learn", lambda *_: 0.0)
+    settings = dataclasses.replace(SMALL, steps=45, nets=2, games=2, max_pieces=6)
+    trained(GAME, "dqn", settings, tmp_path, seed=7)
+    assert steps == list(range(45))
+    assert set(sizes[:5]) == {3}, "a third of the way to larger ones has not been gone"
+    assert set(sizes[:10]) <= {3, 4}
+    assert set(sizes[10:15]) <= {3, 4, 5}
+    assert set(sizes) == {3, 4, 5, 6}
 
 
 def test_settings_of_the_papers_method_are_bounded() -> None:

@@ -425,6 +425,7 @@ def enumeration() -> Enumeration:
     return enumerate_boards(6)
 
 
+@pytest.mark.xdist_group("enumeration")  # it is made once
 @pytest.mark.parametrize(
     ("pieces", "boards", "solvable", "unique"),
     [
@@ -451,6 +452,7 @@ def expected_answer(finals: set[str]) -> Answer:
     return Answer(bool(finals), next(iter(finals)) if len(finals) == 1 else None)
 
 
+@pytest.mark.xdist_group("enumeration")  # it is made once
 @pytest.mark.parametrize(("pieces", "sample"), [(1, 96), (2, 4080), (3, 1000), (4, 300), (5, 100), (6, 30)])
 def test_enumeration_agrees_with_brute_force(enumeration: Enumeration, pieces: int, sample: int) -> None:
     game = SolitaireChess()
@@ -463,6 +465,7 @@ def test_enumeration_agrees_with_brute_force(enumeration: Enumeration, pieces: i
         assert enumeration.lookup(state) == expected_answer(oracle_finals(str(state), game)), str(state)
 
 
+@pytest.mark.xdist_group("enumeration")  # it is made once
 def test_boards_are_all_different(enumeration: Enumeration) -> None:
     layer = enumeration.layer(3)
     boards = {tuple(layer.board(index)) for index in range(layer.boards)}

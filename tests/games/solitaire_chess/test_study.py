@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,3 +142,46 @@ def test_the_whole_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
     assert len(result.figures) == 6
     assert "captures tried" in result.figures[0].svg
+
+
+def test_the_table_of_solo_chess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine boards are two each of 14 to 17 pieces and one of 18. A search that finds nothing counts with its states."""
+    asked: list[tuple[int, str, bool, int]] = []
+
+    def counted(state: Any, method: str, order: Any, prune: bool, limit: int) -> Any:
+        pieces = sum(letter.isalpha() for letter in str(state))
+        asked.append((pieces, method, prune, limit))
+        return SimpleNamespace(moves=None if pieces == 18 else [], states=1000 * pieces)
+
+    monkeypatch.setattr(study, "search", counted)
+    table = study._solo(9, 1, "command", Console(quiet=True))
+    pieces = [14, 14, 15, 15, 16, 16, 17, 17, 18]
+    assert [p for p, *_ in asked] == 3 * pieces
+    assert [way for _, *way in asked[::9]] == [
+        ["dfs-tt", False, 5_000_000], ["dfs-tt", True, 5_000_000], ["best-first", True, 100_000],
+    ]  # fmt: skip
+    for row in table.rows:
+        assert row[1:] == ["8/9", f"{1000 * sum(pieces) / 9:,.0f}", "16,000", "18,000"]
+    assert "give up after 5,000,000 positions, the learned one after 100,000" in table.note
+
+
+def test_processor_time_is_told_in_milliseconds_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that shows 3 seconds more at every look: 3 s for two puzzles are 1500 ms each, for 40 are 75."""
+    clock = itertools.count(5, 3)
+    monkeypatch.setattr(study, "time", SimpleNamespace(process_time=lambda: float(next(clock))))
+    monkeypatch.setattr(study, "make_puzzles", lambda level, count, seed: None)
+    states = [GAME.parse_state(puzzle.rows) for puzzle in pack()[:2]]
+    assert [row[1] for row in study._speed(states, 1, "command").rows] == ["1500.000 ms", "1500.000 ms", "75.000 ms"]
+
+
+def test_the_curves_have_a_point_for_every_puzzle(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    lines = study.plots.lines
+
+    def watched(axes: Any, curves: Any, *rest: Any, **more: Any) -> None:
+        drawn.append(curves)
+        lines(axes, curves, *rest, **more)
+
+    monkeypatch.setattr(study.plots, "lines", watched)
+    study._curves(pack()[:4], {"backtracking": BASE})
+    assert drawn == [{"backtracking": ([1, 2, 3, 4], [10, 20, 30, 40])}]

@@ -15,6 +15,21 @@ static std::shared_ptr<DistanceTable> table_of(std::string_view pieces, Distance
     return table;
 }
 
+// A position is as far from its end as its best move says.
+static void check_best_moves(const DistanceTable& table, std::string_view pieces) {
+    Rng rng(2);
+    for (int i = 0; i < 2000; ++i) {
+        const Position p = random_position(pieces, rng);
+        std::int16_t best = -32000;
+        bool first = true;
+        for (const auto& move : move_distances(table, p)) {
+            if (first || is_better(move.distance, best)) best = move.distance;
+            first = false;
+        }
+        CHECK(best == table.distance(p));
+    }
+}
+
 // 462 placements of two kings up to the 8 symmetries of the board; 1806 up to left and right.
 TEST(endgame_index_sizes) {
     CHECK(EndgameIndex(read_kinds("R")).size() == 462 * 64);
@@ -65,17 +80,27 @@ TEST(endgame_tables_of_one_piece) {
     CHECK(longest(*pawn) == 55);
     CHECK(queen->histogram()[1][0] == 364);
     CHECK(queen->histogram()[1][kDrawn] == 23'048);
-    Rng rng(2);
-    for (int i = 0; i < 2000; ++i) {
-        const Position p = random_position("P", rng);
-        std::int16_t best = -32000;
-        bool first = true;
-        for (const auto& move : move_distances(*pawn, p)) {
-            if (first || is_better(move.distance, best)) best = move.distance;
-            first = false;
-        }
-        CHECK(best == pawn->distance(p));
+    check_best_moves(*pawn, "P");
+}
+
+// The lone king may take a queen and still lose. It is mated in four moves at most if it cannot.
+TEST(endgame_tables_of_two_queens) {
+    const auto queen = table_of("Q"), queens = table_of("QQ", {queen});
+    check_best_moves(*queens, "QQ");
+    Rng rng(4);
+    int takes = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const Position p = random_position("QQ", rng);
+        const std::int16_t distance = queens->distance(p);
+        if (p.strong_to_move()) CHECK(distance == kDrawDistance || distance <= 7);
+        if (p.strong_to_move() || distance == kDrawDistance || distance >= -8) continue;
+        // So far ahead it is mated by one queen only.
+        bool may_take = false;
+        for_each_move(p, legal_moves(p), [&](Move move) { may_take |= (p.pieces() & bit(move.to())) != 0; });
+        CHECK(may_take);
+        ++takes;
     }
+    CHECK(takes > 20);
 }
 
 TEST(endgame_tables_answer_any_bytes) {

@@ -1,6 +1,8 @@
 // The cascade of destroy and repair beside the rules that replay every move.
 #include "games/morpion/repair.hpp"
 
+#include <map>
+
 #include "tests/check.hpp"
 
 using namespace rookery;
@@ -163,6 +165,97 @@ TEST(morpion_the_search_exchanges_its_grids) {
     CHECK(exchanged({0.4}) == 0);
     const std::int64_t some = exchanged({0.35, 0.4, 0.45, 0.5});  // 5 rounds, of 1 and 2 pairs in turn
     CHECK(some > 0 && some <= 7);
+}
+
+// Random games are far shorter than the longest there are, 35 moves in 4D and 62 in 4T; the search comes near to these,
+// and never beyond. What it reports on the way are games, each longer than the one before.
+TEST(morpion_repair_comes_near_to_the_longest_games) {
+    for (const auto& [touching, longest] : {std::pair(false, 35), std::pair(true, 62)}) {
+        const Rules rules(4, touching, 0);
+        for (const int before : {0, 3}) {
+            State start(rules);
+            Rng rng(5);
+            for (int i = 0; i < before; ++i) start.apply(start.random_action(rng));
+            for (const auto& temperatures : {std::vector{0.4}, std::vector{0.3, 0.5}}) {
+                Control control;
+                std::vector<Playout> better;
+                Repair search(start, {50'000, temperatures}, 2, 0, control,
+                              [&](const Playout& p) { better.push_back(p); });
+                const Playout best = search.run();
+                CHECK(!better.empty() && better.back().actions == best.actions && better.back().score == best.score);
+                CHECK(search.trials() >= 50'000 && control.done == search.trials());
+                double score = 0;
+                for (const Playout& playout : better) {
+                    CHECK(playout.score > score && playout.score <= longest);
+                    score = playout.score;
+                    State state = start;
+                    for (const Action action : playout.actions) {
+                        CHECK(state.is_legal(action));
+                        state.apply(action);
+                    }
+                    CHECK(state.player() == kTerminal && static_cast<double>(state.moves().size()) == score);
+                }
+                CHECK(before > 0 || best.score >= longest - 2);
+            }
+        }
+    }
+}
+
+TEST(morpion_repair_of_a_game_that_is_over_ends_at_once) {
+    const Rules rules(4, false, 0);
+    State start(rules);
+    Rng rng(6);
+    while (start.player() != kTerminal) start.apply(start.random_action(rng));
+    for (const auto& temperatures : {std::vector{0.4}, std::vector{0.3, 0.5, 0.7}}) {
+        Control control;
+        Repair search(start, {1'000'000, temperatures}, 1, 0, control, [](const Playout&) {});
+        const Playout best = search.run();
+        CHECK(best.actions.empty() && best.score == static_cast<double>(start.moves().size()));
+        CHECK(search.trials() == 0);
+    }
+}
+
+// One trial at a temperature at which nearly everything is accepted, beside all holes it may have drawn: those that only
+// one hole explains say which are drawn, and how often.
+TEST(morpion_repair_draws_strips_of_both_widths_in_all_directions) {
+    const Rules rules(5, true, 0);
+    const State start(rules);
+    const auto cascade = Cascade::of(start);
+    std::map<int, int> drawn;  // 0 to 3: boxes; then strips of two widths, turned
+    int remade = 0, known = 0;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        Control control;
+        const Playout found = Repair(start, {1, {1e9}}, seed, 0, control, [](const Playout&) {}).run();
+        Rng rng(seed, 0);
+        Grid grid, trial;
+        cascade->play(rng, grid);
+        cascade->set(grid);
+        const Placed& move = grid.moves[rng.below(static_cast<std::uint32_t>(grid.size))];
+        rng.next();
+        const Dot centre = {move.x, move.y};
+        std::vector<std::pair<int, bool>> explained;
+        for (int hole = 0; hole < 4 + 2 * 16; ++hole) {
+            const auto turn = static_cast<std::uint32_t>((hole - 4) % 16);
+            if (hole >= 4 && (turn & 3) == 3) continue;  // as 1: in both directions
+            for (const bool remake : {false, true}) {
+                Rng same = rng;
+                cascade->repair(grid, hole < 4 ? box(centre, hole) : strip(centre, (hole - 4) / 16, turn), remake, same,
+                                trial);
+                std::vector<Action> actions;
+                for (const Placed& placed : trial.played()) actions.push_back(action_of(rules, placed));
+                if (std::ranges::equal(actions, found.actions)) explained.push_back({hole, remake});
+            }
+        }
+        if (explained.size() != 1) continue;
+        const auto [hole, remake] = explained[0];
+        ++known;
+        remade += remake;
+        ++drawn[hole];
+    }
+    CHECK(known > 1000 && drawn.size() == 4 + 2 * 12);
+    CHECK(remade > known / 4 && remade < 3 * known / 4);
+    const int boxes = drawn[0] + drawn[1] + drawn[2] + drawn[3];
+    CHECK(boxes > known / 2 && boxes < 7 * known / 8);
 }
 
 // What the shapes contain, cell by cell.

@@ -1,6 +1,8 @@
 #include "games/morpion/rules.hpp"
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "tests/check.hpp"
 #include "games/morpion/repair.hpp"
@@ -9,6 +11,8 @@ using namespace rookery;
 using namespace rookery::testing;
 using morpion::Cell;
 using morpion::Line;
+
+static constexpr std::array<int, 4> kRight = {1, 0, 1, 1}, kDown = {0, 1, -1, 1};  // of the directions
 
 TEST(morpion_random_play) {
     for (const int length : {4, 5}) {
@@ -93,7 +97,6 @@ TEST(morpion_lines_and_their_bytes) {
 
 // The dots of a line and the one that is drawn, moved one by one.
 TEST(morpion_symmetries_move_every_dot) {
-    constexpr std::array<int, 4> kRight = {1, 0, 1, 1}, kDown = {0, 1, -1, 1};
     for (const int length : {4, 5}) {
         for (const int side : {length == 5 ? 10 : 9, length == 5 ? 12 : 11}) {
             const morpion::Rules rules(length, false, side);
@@ -125,6 +128,73 @@ TEST(morpion_symmetries_move_every_dot) {
                     std::sort(expected.begin() + 1, expected.end());
                     CHECK(dots_of(rules.transform(action, symmetry)) == expected);
                 }
+            }
+        }
+    }
+}
+
+// Plain rules on small boards, where lines soon reach all borders: as many cells in a row as a line has dots, all but one
+// of them dotted, that have no segment in common with another line of the same direction, or no dot if lines may not touch.
+TEST(morpion_legal_moves_on_small_boards_by_plain_rules) {
+    using Point = std::pair<int, int>;
+    for (const int length : {4, 5}) {
+        for (const bool touching : {false, true}) {
+            for (const int larger : {0, 1}) {
+                const int side = 2 * length + larger;
+                const morpion::Rules rules(length, touching, side);
+                morpion::State state(rules);
+                std::set<Point> dots;
+                for (const Cell cell : rules.cross()) dots.insert({cell.x, cell.y});
+                std::set<std::pair<int, Point>> taken;  // dots of lines or, if they may touch, all but the last of each
+                const auto cells_of = [&](Point first, int direction, int many) {
+                    std::vector<Point> cells;
+                    for (int i = 0; i < many; ++i)
+                        cells.push_back({first.first + i * kRight[direction], first.second + i * kDown[direction]});
+                    return cells;
+                };
+                Rng rng(static_cast<std::uint64_t>(length));
+                while (true) {
+                    std::set<std::pair<std::vector<Point>, Point>> expected, found;
+                    for (int y = 0; y < side; ++y) {
+                        for (int x = 0; x < side; ++x) {
+                            for (int direction = 0; direction < morpion::kDirections; ++direction) {
+                                const auto cells = cells_of({x, y}, direction, length);
+                                std::vector<Point> missing;
+                                bool fits = true;
+                                for (int i = 0; i < length; ++i) {
+                                    const auto& [right, down] = cells[i];
+                                    fits &= right >= 0 && right < side && down >= 0 && down < side;
+                                    fits &= (touching && i == length - 1) || !taken.contains({direction, cells[i]});
+                                    if (!dots.contains(cells[i])) missing.push_back(cells[i]);
+                                }
+                                if (fits && missing.size() == 1) expected.insert({cells, missing[0]});
+                            }
+                        }
+                    }
+                    std::vector<Action> actions;
+                    for (Action action = 0; action < rules.num_actions(); ++action) {
+                        if (!state.is_legal(action)) continue;
+                        actions.push_back(action);
+                        const auto move = rules.move(action);
+                        const int back = action % length;
+                        const Point first = {move.dot.x - back * kRight[move.direction],
+                                             move.dot.y - back * kDown[move.direction]};
+                        found.insert({cells_of(first, move.direction, length), {move.dot.x, move.dot.y}});
+                    }
+                    CHECK(found == expected);
+                    if (actions.empty()) break;
+                    const Action action = actions[rng.below(static_cast<std::uint32_t>(actions.size()))];
+                    const auto move = rules.move(action);
+                    dots.insert({move.dot.x, move.dot.y});
+                    for (int i = 0; i < length - touching; ++i) {
+                        const int steps = i - action % length;
+                        taken.insert({move.direction,
+                                      {move.dot.x + steps * kRight[move.direction],
+                                       move.dot.y + steps * kDown[move.direction]}});
+                    }
+                    state.apply(action);
+                }
+                CHECK(state.player() == kTerminal);
             }
         }
     }

@@ -2,6 +2,8 @@
 #include "games/morpion/walk.hpp"
 
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "games/morpion/rules.hpp"
 #include "tests/check.hpp"
@@ -167,6 +169,85 @@ TEST(morpion_warps_do_the_same_in_any_order_of_lanes) {
             partner_length = up.walker.best_length;
         }
         CHECK(longest > (touching ? 90 : 60));
+    }
+}
+
+// One trial at a time: it counts for one kind of hole, and the grid tells what came of it. Of 256 trials as many take out
+// a strip or a wedge, or mate, as the settings say.
+TEST(morpion_warps_count_what_becomes_of_their_trials) {
+    const Board board = make_board();
+    Settings settings = settings_of(true);
+    settings.strips = 64, settings.wedges = 32, settings.mated = 64;
+    Scratch scratch;
+    Grids partner(9, 0.8), grids(1, 2.0);
+    walk<Up>(scratch, board, settings, partner.walker, 50);
+    walk<Up>(scratch, board, settings, grids.walker, 1);
+    grids.walker.partner = partner.grid.data();
+    grids.walker.partner_length = partner.walker.length;
+    constexpr int kTrials = 4000;
+    int tried[kHoles] = {}, refused = 0, shorter = 0, longer = 0;
+    for (int i = 0; i < kTrials; ++i) {
+        const std::vector<u16> before = grids.grid;
+        const int length = grids.walker.length;
+        walk<Up>(scratch, board, settings, grids.walker, 1);
+        int hole = 0;
+        while (hole + 1 < kHoles && scratch.tallies[hole * kTallies + kTried] == 0) ++hole;
+        const u32* counted = scratch.tallies + hole * kTallies;
+        CHECK(std::accumulate(std::begin(scratch.tallies), std::end(scratch.tallies), 0u) ==
+              counted[kTried] + counted[kAccepted] + counted[kLonger]);
+        CHECK(counted[kTried] == 1 && counted[kAccepted] <= 1);
+        CHECK(counted[kLonger] == (grids.walker.length > length));
+        CHECK(counted[kAccepted] == 1 || grids.grid == before);
+        CHECK(counted[kAccepted] == 1 || grids.walker.length == length);
+        ++tried[hole];
+        refused += counted[kAccepted] == 0;
+        shorter += grids.walker.length < length;
+        longer += grids.walker.length > length;
+    }
+    CHECK(refused > 50 && shorter > 50 && longer > 50);
+    const auto about = [&](Hole hole, double share) {
+        return std::abs(tried[hole] - kTrials * share) < 4 * std::sqrt(kTrials * share * (1 - share));
+    };
+    CHECK(about(kMated, 0.25) && about(kStrip, 0.75 * 0.25) && about(kWedge, 0.75 * 0.125));
+}
+
+// Of 256 holes, those of a partner aside, as many may be made again by any line as the settings say, of all shapes; boxes
+// have every radius equally often.
+TEST(morpion_warps_choose_their_holes_as_often_as_told) {
+    const Board board = make_board();
+    Settings settings = settings_of(true);
+    settings.strips = settings.wedges = 64;
+    Scratch scratch;
+    Grids grids(1, 2.0);
+    walk<Up>(scratch, board, settings, grids.walker, 1);
+    constexpr int kDraws = 20'000;
+    const auto about = [&](int count, double share) {
+        return std::abs(count - kDraws * share) <= 4 * std::sqrt(kDraws * share * (1 - share));
+    };
+    for (const auto& [remade, mated] : {std::pair(0u, 0u), {64u, 0u}, {192u, 32u}, {256u, 0u}}) {
+        settings.remade = remade, settings.mated = mated;
+        Random<Up> random(7, 0);
+        int drawn[kHoles] = {}, again[kHoles] = {};
+        std::map<std::size_t, int> sizes;  // of boxes
+        for (int i = 0; i < kDraws; ++i) {
+            const Choice choice = choose<Up>(settings, random, grids.grid.data(), grids.walker.length, mated > 0);
+            ++drawn[choice.hole];
+            again[choice.hole] += choice.remade;
+            if (choice.hole != kBox || drawn[kBox] > 1000) continue;
+            std::size_t cells = 0;
+            for (int y = 0; y < 64; ++y) {
+                for (int x = 0; x < 64; ++x) cells += choice.region.contains({x, y});
+            }
+            ++sizes[cells];
+        }
+        const double alone = 1 - mated / 256.0;
+        CHECK(about(drawn[kMated], mated / 256.0) && again[kMated] == 0);
+        const std::pair<Hole, double> shares[] = {{kStrip, 0.25}, {kWedge, 0.25}, {kBox, 0.5}};
+        for (const auto& [hole, share] : shares) {
+            CHECK(about(drawn[hole], alone * share) && about(again[hole], share * remade / 256.0));
+        }
+        CHECK(sizes.size() == 4);  // of radius 0 to 3
+        for (const std::size_t width : {1, 3, 5, 7}) CHECK(std::abs(sizes[width * width] - 250) < 4 * std::sqrt(187.5));
     }
 }
 

@@ -377,6 +377,64 @@ TEST(solitaire_chess_searches_tell_the_truth) {
     CHECK(is_dead({kRook, o, o, o, o, o, o, kRook}, 1, spent) && !is_dead({kRook, o, o, o, o, o, o, o}, 0, none));
 }
 
+// Best first beside a list that is looked through for every position: the greatest belief, which is a score of at most 2
+// and 0.3 for every capture made; of equal ones the deepest, then the greatest score, then the first that was seen.
+TEST(solitaire_chess_best_first_enters_what_is_believed_in_most) {
+    struct Waiting {
+        float score;
+        int captures;
+        std::int64_t parent;
+        Action action;
+        solitaire_chess::State state;
+    };
+    const auto order = [](const solitaire_chess::State& state) {  // some beliefs are equal, at the same depth only
+        ScoredMoves moves = paper_order(state);
+        for (ScoredMove& move : moves) {
+            Rng rng(BoardHash()(state.board()), static_cast<std::uint64_t>(move.action));
+            move.score = 0.37f * static_cast<float>(rng.below(20)) - 3.0f;
+        }
+        return moves;
+    };
+    Rng rng(14);
+    int compared = 0;
+    for (int round = 0; round < 60; ++round) {
+        std::vector<int> kinds(25, kNoPiece);
+        for (int i = 0; i < 9; ++i) kinds[rng.below(25)] = static_cast<int>(rng.below(kKinds));
+        const solitaire_chess::Rules rules(5, 5, 0, true, kinds, std::vector<int>(25));
+        const solitaire_chess::State root(rules);
+        Control control;
+        const SearchResult found = best_first(root, order, {100, 100, false}, control);
+        std::vector<Waiting> waiting{{0, 0, -1, 0, root}};
+        std::set<Board> seen{root.board()};
+        for (std::size_t entered = 0; entered < found.tree.size(); ++entered, ++compared) {
+            CHECK(!waiting.empty());
+            const auto belief = [](const Waiting& w) {
+                const double wanted = std::min(w.score, 2.0f) + 0.3 * w.captures;
+                return std::tuple(w.parent < 0 ? 0 : std::lround(wanted * 1000), w.captures, w.score);
+            };
+            const auto best = std::max_element(waiting.begin(), waiting.end(), [&](const Waiting& a, const Waiting& b) {
+                return belief(a) < belief(b);
+            });
+            const Waiting next = *best;
+            waiting.erase(best);
+            CHECK(found.tree[entered].parent == next.parent);
+            CHECK(next.parent < 0 || found.tree[entered].action == next.action);
+            if (next.state.pieces() == 1) {
+                CHECK(found.moves && entered + 1 == found.tree.size());
+                break;
+            }
+            for (const ScoredMove& move : order(next.state)) {
+                solitaire_chess::State after = next.state;
+                after.apply(move.action);
+                if (!seen.insert(after.board()).second) continue;
+                waiting.push_back(
+                    {move.score, next.captures + 1, static_cast<std::int64_t>(entered), move.action, after});
+            }
+        }
+    }
+    CHECK(compared > 500);
+}
+
 // Random boards, some of whose pieces have made captures.
 template <class Visit>
 static void for_random_boards(int boards, Visit&& visit) {
@@ -441,6 +499,15 @@ TEST(solitaire_chess_pieces_reach_no_more_than_they_may_capture) {
     for (const int captures : {1, 2, 0}) {
         const solitaire_chess::Rules rules(4, 4, captures, true, kinds, std::vector<int>(16));
         CHECK(plainly_dead(solitaire_chess::State(rules)) == (captures == 1));
+    }
+    // The rook sees the pawn, which cannot capture it. After two captures of two it stays where it is.
+    kinds.assign(16, kNoPiece);
+    kinds[0] = kRook, kinds[3] = kPawn;
+    for (const int made : {0, 1, 2}) {
+        std::vector<int> captures(16);
+        captures[0] = made;
+        const solitaire_chess::Rules rules(4, 4, 2, true, kinds, captures);
+        CHECK(plainly_dead(solitaire_chess::State(rules)) == (made == 2));
     }
 }
 

@@ -549,7 +549,7 @@ class MorpionState(_native.morpion.State):
         head = [" " * LEFT + " ".join(name[digit] for name in names) for digit in (0, 1)]
         lines = [
             f"{row + game._shift:2}".ljust(LEFT)
-            + "".join(braille(row, i) for i in range(2 * across[0], 2 * across[-1] + 1))
+            + "".join(braille(row, i) for i in range(2 * across[0], 2 * across[-1]))
             for row in down
         ]
         return "\n".join(line.rstrip() for line in head + lines)
