@@ -135,9 +135,10 @@ clean:
 	$(BIN)/python -m pip install -q --no-deps -e .
 	touch $@
 
+# Python compiles what is imported; all that is installed would take as long as installing it.
 .venv/fetched: pyproject.toml tests/constraints.txt tests/requirements.py .venv/cmake-installed
 	$(BIN)/python tests/requirements.py > .venv/requirements.txt
-	$(BIN)/python -m pip install -q -r .venv/requirements.txt -c tests/constraints.txt
+	$(BIN)/python -m pip install -q --no-compile -r .venv/requirements.txt -c tests/constraints.txt
 	touch $@
 
 .bench-venv/installed: $(NATIVE) benchmarks/requirements.txt
