@@ -1,4 +1,4 @@
-"""Every game looks as it did when its golden playthrough was reviewed; see `tests/golden`."""
+"""Every game looks as it did when its golden playthrough was reviewed, and so do all defaults; see `tests/golden`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery import GAMES
-from tests.golden import FILES, FOLDER, rewritten
+from tests.golden import FILES, FOLDER, rewritten, settings
 
 ROOT = FOLDER.parent.parent
 
@@ -23,3 +23,11 @@ def test_every_game_has_one() -> None:
     games = {file.read_text(encoding="utf-8").splitlines()[0].removeprefix("game: ") for file in FILES}
     examples = [file for file in (ROOT / "examples").glob("*.py") if "(Game)" in file.read_text(encoding="utf-8")]
     assert {*GAMES, *(f"examples/{file.name}" for file in examples)} - games == set()
+
+
+def test_defaults_of_settings() -> None:
+    pytest.importorskip("torch")
+    kept = settings.FILE.read_text(encoding="utf-8")
+    assert settings.defaults().splitlines() == kept.splitlines(), (
+        "if this is meant: python -m tests.golden, and review it"
+    )

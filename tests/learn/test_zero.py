@@ -71,6 +71,17 @@ def test_what_is_learned_from_is_what_was_played() -> None:
                 assert all(_best(str(state)) >= {a} for a in chosen), wins
 
 
+@pytest.mark.parametrize("starts", ["initial", "random"])
+def test_where_games_begin(starts: str) -> None:
+    game = rookery.load("endgames", "KQK")
+    trainer = zero.Trainer(game, zero.Settings(**SMALL, starts=starts), 1)  # type: ignore[arg-type]
+    trainer.actors.begin({name: tensor.numpy() for name, tensor in trainer.player.state_dict().items()}, 0.0, 5)
+    first = trainer.actors.end().positions.planes[:8]
+    same = [np.array_equal(planes, game.initial_state().observation()) for planes in first]
+    assert same == [starts == "initial"] * 8
+    assert len(np.unique(first, axis=0)) == (1 if starts == "initial" else 8)
+
+
 def test_other_processes_play_the_same_games(tmp_path: Path) -> None:
     settings = SMALL | {"games": 10, "group": 4, "iterations": 2}
     here = train(GAME, "zero", out=tmp_path / "here", **settings, actors=1)
