@@ -113,3 +113,14 @@ def test_a_game_for_one() -> None:
     found = Oracle().solve(state)
     assert "still to earn" in found.text
     assert found.value == max(found.values.values())
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_a_kept_solution_answers_what_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may know a part of the game only; the rest is solved when it is asked for."""
+    late = TIC_TAC_TOE.parse_state("xx./oo./...")
+    exact._KEPT[TIC_TAC_TOE] = exact.solve_game(late)
+    found = Oracle().solve(TIC_TAC_TOE.initial_state())
+    assert (found.text, found.value) == ("a draw", 0.0)
+    monkeypatch.setattr(exact, "solve_game", lambda *given, **named: pytest.fail("it is solved again"))
+    assert Oracle().solve(late).value == 1.0

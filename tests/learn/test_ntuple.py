@@ -815,6 +815,13 @@ class Clocked:
         return SimpleNamespace(games=games, returns=3.0 * games, best=7.0, moves=5 * games, results=[0.5, 0.25, 0.25])
 
 
+def test_a_short_training_has_a_row_per_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocked = Clocked(monkeypatch)
+    rows = trained(Fill(), "ntuple", Settings(games=3, tuples="0,1"), tmp_path)
+    assert [(first, end) for first, end, _ in clocked.asked] == [(0, 1), (1, 2), (2, 3)]
+    assert [row["games"] for row in rows] == [1, 2, 3]
+
+
 def test_a_training_goes_in_a_hundred_parts_or_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clocked = Clocked(monkeypatch)
     rows = trained(Fill(), "ntuple", Settings(games=4000, tuples="0,1"), tmp_path)

@@ -244,6 +244,17 @@ def test_a_stopped_run_ends_bit_for_bit_as_one_that_was_not(tmp_path: Path) -> N
         training(Morpion(), "zero", replace(settings, channels=8), tmp_path / "parts", 3, resume=True)
 
 
+def test_the_mean_moves_towards_the_net() -> None:
+    learner = zero.Learner(replace(TINY, averaging=0.75), 0, torch.device("cpu"))
+    with torch.no_grad():
+        for mean, net in zip(learner.mean.parameters(), learner.net.parameters(), strict=True):
+            mean.fill_(2.0)
+            net.fill_(6.0)
+    learner._average()
+    assert all((mean == 3.0).all() for mean in learner.mean.parameters())
+    assert all((net == 6.0).all() for net in learner.net.parameters())
+
+
 def test_learning_raises_the_chances_of_the_best_games() -> None:
     settings = replace(TINY, channels=16, blocks=2, steps=60, batch=64, learning_rate=3e-3, averaging=0.9, ratio=0.75)
     learner = zero.Learner(settings, 0, torch.device("cpu"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -110,6 +111,15 @@ def test_hint_and_generate(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "solve", "solitaire-chess", rows, "--variant", "solo-8x8", "--search", "dfs-tt")["solvable"]
 
 
+def test_new_puzzles_are_printed_with_what_is_known_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    for level, rest in (("beginner", r"  rating [\d.]+, leaves \w\w\d"), ("solo", "")):
+        with pytest.raises(SystemExit) as stop:
+            main(["generate", "solitaire-chess", "--level", level, "--count", "2"])
+        assert not stop.value.code
+        for line in capsys.readouterr().out.splitlines():
+            assert re.fullmatch(rf"[KQRBNP./]+{rest}", line)
+
+
 def test_train(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
     data = answer(capsys, "train", "solitaire-chess", "dqn", "--steps", "3", "--out", str(tmp_path))
@@ -177,6 +187,7 @@ def test_a_hint_tells_least_if_nothing_is_asked_for(capsys: pytest.CaptureFixtur
 def test_numbers_of_new_puzzles_are_bounded(capsys: pytest.CaptureFixture[str]) -> None:
     generate = ["generate", "solitaire-chess", "--level", "solo"]
     assert answer(capsys, *generate, "--count", "0")["puzzles"] == []
+    assert answer(capsys, *generate[:2], "--level", "beginner", "--count", "0")["puzzles"] == []
     for count in ("-1", "100001"):
         check_refusal(capsys, [*generate, f"--count={count}"], "the number of puzzles must be 0 to 100000")
     [puzzle] = answer(capsys, *generate, "--count", "1")["puzzles"]

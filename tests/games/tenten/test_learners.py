@@ -481,5 +481,6 @@ def test_a_generation_keeps_the_best_and_widens_by_noise(tmp_path: Path) -> None
         assert rows[generation]["spread"] == pytest.approx(spread.mean())
         assert rows[generation]["elite_mean_rounds"] == pytest.approx(1 / max(float(np.mean(rates[elite])), 1e-9))
         assert rows[generation]["progress"] == (generation + 1) / 2
+        assert rows[generation]["generation"] == generation + 1
     model = linear.load(tmp_path / "model.npz", game)
     assert model.weights == pytest.approx((mean / scale).astype(np.float32), rel=1e-4)
