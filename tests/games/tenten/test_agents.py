@@ -33,6 +33,16 @@ def test_shipped_agents_play_and_explain(name: str) -> None:
     assert why.reasons
 
 
+@pytest.mark.parametrize("name", ["lspi", "linear"])
+def test_a_piece_of_a_hand_is_worth_the_same_in_every_place(name: str) -> None:
+    state = load("tenten", "10x10-hand3").parse_state(POSITION.replace(" 3x3", " 1x2,1x2,3x3"))
+    values = load_agent(name, state.game).values(state)
+    assert sorted(values) == sorted(state.legal_actions())
+    first, second, third = ({a % 100: v for a, v in values.items() if a // 100 == slot} for slot in range(3))
+    assert first == second
+    assert first.keys() > third.keys()
+
+
 @pytest.mark.parametrize("name", ["ntuple", "best"])
 def test_a_line_is_completed_rather_than_spoiled(name: str) -> None:
     game = load("tenten")

@@ -93,6 +93,8 @@ def test_a_map_shows_every_board_once_and_darker_where_it_is_worth_more() -> Non
     reds = [int(squares[number]["fill"][1:3], 16) for number in by_worth]
     assert reds == sorted(reds, reverse=True)
     assert squares[by_worth[-1]]["fill"] == "#963c14"  # (150, 60, 20)
+    most = worth[cells(by_worth[-1])]
+    assert reds == pytest.approx([236 + (150 - 236) * worth[cells(number)] / most for number in by_worth], abs=0.5001)
     assert all(squares[n]["fill"] == "#ece5d5" for n in by_worth if worth[cells(n)] == 0)
     (ring,) = [square for square in shown if square["fill"] == "none"]
     assert (ring["x"], ring["y"]) == (squares[board]["x"], squares[board]["y"])
