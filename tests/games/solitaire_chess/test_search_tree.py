@@ -43,6 +43,7 @@ def read(svg: str) -> tuple[list[Board], dict[int, dict[str, str]], tuple[float,
         assert int(element.attrib["data-step"]) == len(boards)
         frame = [part.attrib for part in element if part.attrib.get("fill") == "none"][-1]
         left, top, size = (float(frame[name]) for name in ("x", "y", "width"))
+        assert float(frame["height"]) == size, "as all boards here, of 4x4"
         pieces = {}
         for part in element:
             if "data-piece" in part.attrib:
