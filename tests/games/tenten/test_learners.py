@@ -484,3 +484,9 @@ def test_a_generation_keeps_the_best_and_widens_by_noise(tmp_path: Path) -> None
         assert rows[generation]["generation"] == generation + 1
     model = linear.load(tmp_path / "model.npz", game)
     assert model.weights == pytest.approx((mean / scale).astype(np.float32), rel=1e-4)
+
+
+def test_small_features_count_and_those_never_met_weigh_nothing() -> None:
+    a = np.array([[0.25, 0.1, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]])
+    weights = lspi.solve(a, np.array([0.45, 1.0, 0.0]))
+    assert weights == pytest.approx([1.0, 2.0, 0.0])
