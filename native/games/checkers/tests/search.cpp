@@ -130,6 +130,13 @@ TEST(checkers_packed_bytes) {
     }
 }
 
+// A file has codes for the values that occur, and equal bytes take next to nothing.
+TEST(checkers_packed_bytes_are_few) {
+    const std::size_t block = Packed::pack({}, Bytes(Packed::kBlock, 7), 1).size();
+    CHECK(block < 10'000);  // nearly all of it the end that is not used
+    CHECK(Packed::pack({}, Bytes(1000 * Packed::kBlock, 7), 1).size() < block + 1000 * 100);
+}
+
 // Whatever bit is wrong, a file is refused at once or when what is wrong in it is needed; the end is not used.
 TEST(checkers_packed_bytes_damaged) {
     Bytes bytes(5000);
