@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
@@ -138,7 +139,21 @@ def test_shares_and_ranges_in_words() -> None:
     assert 0 < seconds < 60
 
 
-def test_figures_show_all_levels(small: checkers.Study) -> None:
+def test_figures_show_all_levels(small: checkers.Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def errorbar(axes: Axes, levels: Any, wins: Any, errors: Any, **style: Any) -> None:
+        drawn.append((style["label"], wins, errors))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Axes, "errorbar", errorbar)
+        small.wins_figure()
+    for label, wins, (below, above) in drawn:
+        found = [cell.matches.get(label.removesuffix(", ours")) for cell in small.grid.values()]
+        known = {(match.wins / match.games, *match.interval) for match in found if match}
+        lengths = np.array([wins, wins - below, wins + above]).T / 100
+        assert all(any(tuple(bar) == pytest.approx(one) for one in known) for bar in lengths)
+    assert len(drawn) == 2 * 3
     wins = small.wins_figure()
     for words in ("voting, ours", "keep-training, paper", "won against random, %", "until one wins"):
         assert words in wins.svg

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rookery import draw
 from rookery.games.solitaire_chess import ranker as capture_ranker
 from rookery.games.solitaire_chess.puzzles import make_puzzles, pack
 from rookery.games.solitaire_chess.rules import SolitaireChess
@@ -63,8 +64,9 @@ def test_a_ranking_is_said_to_be_better_or_worse_or_neither() -> None:
 
 def test_puzzles_without_a_solution_and_without_a_capture() -> None:
     for rows, positions in (("R.../..B./..../....", 1), ("R..R/..../..../..B.", 3)):
-        found = outcome("trees", position=rows)["text"]
-        assert found == f"There is no solution: both searches enter all {positions} positions."
+        found = outcome("trees", position=rows)
+        assert found["text"] == f"There is no solution: both searches enter all {positions} positions."
+        assert all(draw.HIGHLIGHTS["good"] not in svg for panel in found["panels"] for svg in panel["svgs"])
     with pytest.raises(ValueError, match="a puzzle needs two pieces"):
         outcome("trees", position="R.../..../..../....")
 
