@@ -190,6 +190,14 @@ def test_king_and_queen_agree_with_the_tables() -> None:
     assert statistics.longest == 19, "mate in ten at most"
 
 
+def test_statistics_of_a_game_that_nobody_wins() -> None:
+    """Two cells are empty, and whoever takes which of them, no line is made."""
+    game = rookery.load(str(Path(__file__).parents[2] / "examples" / "tic_tac_toe.py"))
+    statistics = solve_game(game.parse_state("xxo/oox/x..")).statistics()
+    assert (statistics.positions, statistics.ends, statistics.moves) == (5, 2, 4)
+    assert (statistics.won, statistics.drawn, statistics.lost, statistics.longest) == (0, 3, 0, None)
+
+
 class Machine(Game):
     """A slot machine that breaks with probability 1/10 at each pull, and pays a point each time it does not."""
 
