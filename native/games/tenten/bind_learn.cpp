@@ -6,6 +6,7 @@
 #include "bindings/bind_game.hpp"
 #include "bindings/module.hpp"
 #include "games/tenten/features.hpp"
+#include "games/tenten/folded.hpp"
 #include "games/tenten/lspi.hpp"
 #include "games/tenten/td.hpp"
 #include "games/tenten/value.hpp"
@@ -268,8 +269,9 @@ static void bind_tuples(nb::module_& m) {
                std::int64_t max_rounds, int width, float margin, int narrow, int wide, float comfort, double safe,
                float worry, int hands, int threads, Control* control) {
                 check_weights(weights, self.weights());
-                return play_to_python(TupleValue{&self, weights.data(), discount},
-                                      {width, margin, narrow, wide, comfort, safe, worry, hands}, games, seed,
+                FoldedValue folded(self, discount);
+                folded.fold(weights.data());
+                return play_to_python(folded, {width, margin, narrow, wide, comfort, safe, worry, hands}, games, seed,
                                       max_rounds, threads, control);
             },
             "weights"_a, "discount"_a, "games"_a, "seed"_a, "max_rounds"_a, "width"_a = 0, "margin"_a = 1.5f,

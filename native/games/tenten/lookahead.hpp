@@ -51,16 +51,19 @@ bool best_placement(const E& evaluation, Board board, int piece, Placement& best
 }
 
 // The mean over the next piece of the chance to stay alive after its best placement. With `width`, the best is chosen
-// among that many by a look at the piece after it.
+// among that many by a look at the piece after it. Without, a result below `least` need not be exact, only below it.
 template <class E>
-double expected_survival(const E& evaluation, Board board, int width = 0) {
-    double sum = 0;
+double expected_survival(const E& evaluation, Board board, int width = 0, double least = 0) {
+    double sum = 0, left = 1;
     Placement best;
     for (std::size_t piece = 0; piece < evaluation.rules().pieces().size(); ++piece) {
         const double chance = evaluation.rules().probabilities()[piece];
         if (width == 0) {
-            if (!best_placement(evaluation, board, static_cast<int>(piece), best)) continue;
-            sum += chance * evaluation.survival(best.value);
+            left -= chance;
+            if (best_placement(evaluation, board, static_cast<int>(piece), best)) {
+                sum += chance * evaluation.survival(best.value);
+            }
+            if (sum + left < least) return sum + left;
             continue;
         }
         const auto all = ranked_placements(evaluation, board, static_cast<int>(piece));
@@ -73,19 +76,30 @@ double expected_survival(const E& evaluation, Board board, int width = 0) {
     return sum;
 }
 
+// How many of the ranked placements are compared by looking ahead.
+inline std::size_t compared(const std::vector<Placement>& ranked, int width, float margin) {
+    std::size_t count = 0;
+    const auto most = std::min<std::size_t>(ranked.size(), static_cast<std::size_t>(width));
+    while (count < most && ranked[count].value >= ranked[0].value - margin) ++count;
+    return count;
+}
+
 // Looks at every next piece behind the `width` most promising placements, as far as their values are not more than
 // `margin` below the best; their values become expected survivals and they come first, the best first. The rest keeps
 // the order of the evaluation. If even the best of them survives with less than `safe`, the first four are compared by
-// a look at the next two pieces.
+// a look at the next two pieces. With `only_best` only the first is certain: the work on others stops early.
 template <class E>
-std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin,
-                                  double safe = 0) {
+std::vector<Placement> look_ahead(const E& evaluation, Board board, int piece, int width, float margin, double safe = 0,
+                                  bool only_best = false) {
     auto all = ranked_placements(evaluation, board, piece);
-    std::size_t seen = 0;
-    const auto most = std::min<std::size_t>(all.size(), static_cast<std::size_t>(width));
-    while (seen < most && all[seen].value >= all[0].value - margin) ++seen;
-    for (std::size_t i = 0; i < seen; ++i)
-        all[i].value = static_cast<float>(expected_survival(evaluation, all[i].board));
+    const std::size_t seen = compared(all, width, margin);
+    double least = 0;
+    only_best = only_best && safe == 0;
+    for (std::size_t i = 0; i < seen; ++i) {
+        const double survival = expected_survival(evaluation, all[i].board, 0, least);
+        if (only_best) least = std::max(least, survival);
+        all[i].value = static_cast<float>(survival);
+    }
     const auto sort_first = [&](std::size_t count) {
         std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
                          [](const auto& a, const auto& b) { return a.value > b.value; });
@@ -211,7 +225,7 @@ template <class E>
 bool decide(const E& evaluation, const PlayStyle& style, Board board, int piece, Placement& best) {
     if constexpr (requires { evaluation.survival(0.0f); }) {
         if (style.width > 0) {
-            const auto all = look_ahead(evaluation, board, piece, style.width, style.margin, style.safe);
+            const auto all = look_ahead(evaluation, board, piece, style.width, style.margin, style.safe, true);
             if (!all.empty()) best = all[0];
             return !all.empty();
         }

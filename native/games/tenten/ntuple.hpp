@@ -76,10 +76,18 @@ public:
     std::uint32_t weights() const { return weights_; }
     Bits128 cells(int window) const { return Bits128(windows_[window].high) << 64 | windows_[window].low; }
 
-    // Where the weight of a window lies for a board given in two halves.
-    std::uint32_t index(int window, std::uint64_t low, std::uint64_t high) const {
+    // What is filled in a window of a board given in two halves, one bit per cell.
+    std::uint32_t content(int window, std::uint64_t low, std::uint64_t high) const {
         const Window& w = windows_[window];
-        return w.first + w.map[pack_bits(low, w.low) | pack_bits(high, w.high) << w.low_cells];
+        return pack_bits(low, w.low) | pack_bits(high, w.high) << w.low_cells;
+    }
+    // Where the weight of a window with this content lies.
+    std::uint32_t index(int window, std::uint32_t content) const {
+        const Window& w = windows_[window];
+        return w.first + w.map[content];
+    }
+    std::uint32_t index(int window, std::uint64_t low, std::uint64_t high) const {
+        return index(window, content(window, low, high));
     }
 
 private:

@@ -35,6 +35,12 @@ void for_each_afterstate(const Rules& rules, Board board, int piece, Board place
     }
 }
 
+// Shifts by 1 to 63 cells. The compiler's own handles more and uses slow instructions.
+inline Board down(Board x, int n) {
+    const auto low = static_cast<std::uint64_t>(x), high = static_cast<std::uint64_t>(x >> 64);
+    return Board(high >> n) << 64 | (low >> n | high << (64 - n));
+}
+
 // Where a shape fits, found with fewer shifts than cells where it is a rectangle: runs are joined by doubling.
 class FitMask {
 public:
@@ -57,7 +63,7 @@ public:
 
     Board operator()(Board free) const {
         if (rectangle_) {
-            for (const int shift : shifts_) free &= free >> shift;
+            for (const int shift : shifts_) free &= down(free, shift);
             return free & anchors_;
         }
         Board fits = anchors_;
@@ -162,16 +168,24 @@ public:
         weights_ = size + kinds_ * steps_ * (cells_ + 1);
     }
 
-    int features() const { return 1 + static_cast<int>(masks_.size()); }
+    int features() const { return 1 + shapes(); }
     std::uint32_t weights() const { return weights_; }
+    int shapes() const { return static_cast<int>(masks_.size()); }
+
+    // Where one of the largest pieces fits.
+    Board fits(int shape, Board free) const { return masks_[shape](free); }
 
     template <class F>
     void for_each(Board board, F&& f) const {
-        const Board free = ~board;
-        const int filled = popcount(board);
+        for_each_of(popcount(board), [&](int shape) { return popcount(fits(shape, ~board)); }, f);
+    }
+
+    // The same for a board of which only the number of filled cells and of places of each largest piece is known.
+    template <class Places, class F>
+    void for_each_of(int filled, Places&& places, F&& f) const {
         std::uint32_t code = 0;
-        for (std::size_t i = masks_.size(); i-- > 0;) {
-            const std::uint32_t s = step_[popcount(masks_[i](free))];
+        for (int i = shapes(); i-- > 0;) {
+            const std::uint32_t s = step_[places(i)];
             code = code * steps_ + s;
             f(static_cast<std::uint32_t>(joint_.size()) + (kind_[i] * steps_ + s) * (cells_ + 1) + filled);
         }
@@ -255,8 +269,11 @@ public:
             for (Board anchors = rules.pieces()[piece].anchors; anchors; anchors &= anchors - 1) {
                 const int cell = lowest_bit(anchors);
                 for (int w = 0; w < tuples_.windows(); ++w) {
-                    if (tuples_.cells(w) & rules.pieces()[piece].cells << cell) {
-                        touched_[piece * rules.cells() + cell].push_back(static_cast<std::uint16_t>(w));
+                    const Board cells = rules.pieces()[piece].cells << cell;
+                    if (tuples_.cells(w) & cells) {
+                        touched_[piece * rules.cells() + cell].push_back(
+                            {static_cast<std::uint32_t>(w), tuples_.content(w, static_cast<std::uint64_t>(cells),
+                                                                            static_cast<std::uint64_t>(cells >> 64))});
                     }
                 }
             }
@@ -264,6 +281,8 @@ public:
     }
 
     const Rules& rules() const { return *rules_; }
+    const NTuples& tuples() const { return tuples_; }
+    const Mobility* mobility() const { return mobility_ ? &*mobility_ : nullptr; }
     int features() const { return tuples_.windows() + (mobility_ ? mobility_->features() : 0); }
     std::uint32_t weights() const { return tuples_.weights() + (mobility_ ? mobility_->weights() : 0); }
 
@@ -284,18 +303,25 @@ public:
     // Calls f(Placement) for every place of the piece. Only windows that the piece touches are looked up again.
     template <class F>
     void for_each_placement(const float* weights, Board board, int piece, Board places, F&& f) const {
-        thread_local std::vector<float> old;
-        old.resize(tuples_.windows());
+        struct Seen {
+            std::uint32_t content;
+            float weight;
+        };
+        thread_local std::vector<Seen> windows;
+        windows.resize(tuples_.windows());
+        Seen* const old = windows.data();
         const auto low = static_cast<std::uint64_t>(board), high = static_cast<std::uint64_t>(board >> 64);
         float sum = 0;
-        for (int w = 0; w < tuples_.windows(); ++w) sum += old[w] = weights[tuples_.index(w, low, high)];
+        for (int w = 0; w < tuples_.windows(); ++w) {
+            const std::uint32_t content = tuples_.content(w, low, high);
+            sum += (old[w] = {content, weights[tuples_.index(w, content)]}).weight;
+        }
         const float* mobility_weights = weights + tuples_.weights();
         for_each_afterstate(*rules_, board, piece, places, [&](int cell, Board after, int lines) {
             if (lines) return f(Placement{cell, lines, after, value(weights, after)});
-            const auto new_low = static_cast<std::uint64_t>(after), new_high = static_cast<std::uint64_t>(after >> 64);
             float v = sum;
-            for (const std::uint16_t w : touched_[piece * rules_->cells() + cell]) {
-                v += weights[tuples_.index(w, new_low, new_high)] - old[w];
+            for (const auto& [w, filled] : touched_[piece * rules_->cells() + cell]) {
+                v += weights[tuples_.index(w, old[w].content | filled)] - old[w].weight;
             }
             if (mobility_) mobility_->for_each(after, [&](std::uint32_t i) { v += mobility_weights[i]; });
             f(Placement{cell, lines, after, v});
@@ -306,7 +332,10 @@ private:
     const Rules* rules_;
     NTuples tuples_;
     std::optional<Mobility> mobility_;
-    std::vector<std::vector<std::uint16_t>> touched_;  // windows that a piece on a cell changes
+    struct Touched {
+        std::uint32_t window, filled;  // what of the window is filled
+    };
+    std::vector<std::vector<Touched>> touched_;  // windows that a piece on a cell changes
 };
 
 }  // namespace rookery::tenten

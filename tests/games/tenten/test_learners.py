@@ -167,6 +167,32 @@ def test_look_ahead_averages_over_the_next_piece() -> None:
         assert value == pytest.approx(survival(after), abs=1e-5)
 
 
+@pytest.mark.parametrize("size", [(6, 7), (10, 10), (3, 8), (2, 5)], ids=str)
+@pytest.mark.parametrize("look_ahead", [0, 3])
+def test_whole_games_follow_the_values_of_single_placements(size: tuple[int, int], look_ahead: int) -> None:
+    # One piece, so that nothing is drawn, and weights whose sums are exact, so that their order does not matter.
+    rows, columns = size
+    game = TenTen(rows, columns, {"###/##.": 1})
+    lengths = set()
+    for seed in range(6):
+        network = random_network(game, ((2, 2), (min(rows, 3), 3), (1, columns)))
+        network.weights[:] = np.random.default_rng(seed).integers(-8, 9, network.weights.size) / 4
+        board, rounds, score = (0, 0), 0, 0
+        while rounds < 60:
+            cells, lines, boards, _ = network.features.placements(
+                network.weights, network.settings.discount, board, 0, look_ahead
+            )
+            if not len(cells):
+                break
+            board = (int(boards[0][0]), int(boards[0][1]))
+            rounds += 1
+            score += 5 + 5 * int(lines[0]) * (int(lines[0]) + 1)
+        played = network.play(1, seed=1, max_rounds=60, look_ahead=look_ahead, margin=math.inf)
+        assert (played.lengths[0], played.scores[0]) == (rounds, score)
+        lengths.add(rounds)
+    assert len(lengths) > 1 or rows < 6
+
+
 def test_unsafe_placements_are_compared_by_two_pieces() -> None:
     game = TenTen(4, 4, "three")
     network = random_network(game, ((2, 3),))

@@ -1,5 +1,6 @@
 #include "tests/check.hpp"
 #include "games/tenten/features.hpp"
+#include "games/tenten/folded.hpp"
 #include "games/tenten/lspi.hpp"
 #include "games/tenten/td.hpp"
 #include "games/tenten/lookahead.hpp"
@@ -21,12 +22,14 @@ static tenten::Rules make_rules(int rows, int columns, int hand = 1) {
 }
 
 TEST(tenten_values_of_placements_are_those_of_their_boards) {
-    for (const auto& [rows, columns] : {std::pair{10, 10}, {7, 9}, {5, 5}}) {
+    for (const auto& [rows, columns] : {std::pair{10, 10}, {7, 9}, {5, 5}, {2, 9}}) {
         const auto rules = make_rules(rows, columns);
         const tenten::TupleFeatures features(rules, {{2, 3}, {1, columns}, {rows, 1}});
         std::vector<float> weights(features.weights());
         Rng rng(1);
         for (auto& weight : weights) weight = static_cast<float>(rng.uniform());
+        tenten::FoldedValue folded(features, 0.95);
+        folded.fold(weights.data());
         tenten::Board board = 0;
         for (int round = 0; round < 200; ++round) {
             const int piece = static_cast<int>(rng.below(static_cast<std::uint32_t>(kShapes.size())));
@@ -36,8 +39,35 @@ TEST(tenten_values_of_placements_are_those_of_their_boards) {
                 CHECK(std::abs(p.value - features.value(weights.data(), p.board)) < 1e-3f);
                 if (next == 0 || rng.below(4) == 0) next = p.board;
             });
+            auto left = places;
+            folded.for_each_placement(board, piece, places, [&](const tenten::Placement& p) {
+                int lines = 0;
+                CHECK(p.board == rules.clear_lines(board | rules.pieces()[piece].cells << p.cell, lines));
+                CHECK(p.lines == lines);
+                CHECK(std::abs(p.value - features.value(weights.data(), p.board)) < 1e-3f);
+                left &= ~(tenten::Board(1) << p.cell);
+            });
+            CHECK(left == 0);
             board = next;
         }
+    }
+}
+
+TEST(tenten_the_best_placement_is_found_without_seeing_others_to_the_end) {
+    const auto rules = make_rules(7, 8);
+    const tenten::TupleFeatures features(rules, {{2, 3}, {1, 8}});
+    std::vector<float> weights(features.weights());
+    Rng rng(2);
+    for (auto& weight : weights) weight = static_cast<float>(rng.normal() / 8);
+    const tenten::TupleValue value{&features, weights.data(), 0.95};
+    tenten::Board board = 0;
+    for (int round = 0; round < 200; ++round) {
+        const int piece = rules.draw(rng);
+        const auto all = look_ahead(value, board, piece, 8, 9.0f);
+        const auto best = look_ahead(value, board, piece, 8, 9.0f, 0, true);
+        CHECK(all.size() == best.size());
+        if (!all.empty()) CHECK(all[0].cell == best[0].cell && all[0].value == best[0].value);
+        board = all.empty() ? tenten::Board(0) : all[rng.below(static_cast<std::uint32_t>(all.size()))].board;
     }
 }
 
