@@ -133,7 +133,7 @@ def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
     each of up to four searches since the move changed."""
     value, rng, nodes = net.load(), random.Random(9), 1100
     engine, stopped = _native.checkers.Engine(value), 0
-    spent = []
+    spent: list[int] = []
     for _ in range(40):
         state = random_state(rng, rng.randrange(50))
         paced = engine.best(state, nodes=nodes, paced=True)
@@ -161,7 +161,8 @@ def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
 
 def test_seconds_may_be_paced() -> None:
     value, rng, seconds = net.load(), random.Random(4), 0.02
-    engine, spent = _native.checkers.Engine(value), []
+    engine = _native.checkers.Engine(value)
+    spent: list[float] = []
     for _ in range(20):
         state = random_state(rng, 10)
         begin = time.process_time()
@@ -173,7 +174,8 @@ def test_seconds_may_be_paced() -> None:
 
 
 def test_the_agent_and_matches_can_be_paced() -> None:
-    state, spent = GAME.initial_state(), []
+    state = GAME.initial_state()
+    spent: list[tuple[int, float]] = []
     for paced in ("no", "yes"):
         agent = best_agent(f"best:nodes=3000,book=no,paced={paced}")
         agent.choose(state, random.Random(1))
