@@ -180,7 +180,8 @@ private:
 };
 
 // 0 is no limit.
-static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep = false, int contempt = 0) {
+static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep = false, int contempt = 0,
+                        bool paced = false) {
     if (depth < 0 || depth > Engine::kMaxDepth) throw nb::value_error("the depth must be 1 to 99, or 0 for no limit");
     if (nodes < 0) throw nb::value_error("the number of nodes must be positive, or 0 for no limit");
     if (!(seconds >= 0)) throw nb::value_error("the seconds must be positive, or 0 for no limit");
@@ -191,6 +192,7 @@ static Limits to_limits(int depth, std::int64_t nodes, double seconds, bool keep
     if (std::abs(contempt) > 1000) throw nb::value_error("contempt is -1000 to 1000 hundredths");
     limits.keep = keep;
     limits.contempt = contempt;
+    limits.paced = paced;
     return limits;
 }
 
@@ -262,15 +264,15 @@ static void bind_search(nb::module_& m) {
         .def(
             "best",
             [](OwningEngine& self, const H& state, int depth, std::int64_t nodes, double seconds,
-               const std::vector<Action>& order, bool keep, int contempt, Control* given) {
+               const std::vector<Action>& order, bool keep, int contempt, bool paced, Control* given) {
                 ControlOrNone call(given);
-                const Limits limits = to_limits(depth, nodes, seconds, keep, contempt);
+                const Limits limits = to_limits(depth, nodes, seconds, keep, contempt, paced);
                 const auto found = interruptible(
                     call.control, [&] { return self.engine.best(state.state, limits, call.control, order); });
                 return std::make_tuple(found.line, found.score, found.depth);
             },
             "state"_a, "depth"_a = 0, "nodes"_a = 0, "seconds"_a = 0.0, "order"_a = std::vector<Action>{},
-            "keep"_a = false, "contempt"_a = 0, "control"_a = nb::none(),
+            "keep"_a = false, "contempt"_a = 0, "paced"_a = false, "control"_a = nb::none(),
             "The principal line, its score, and the depth of the search.")
         .def(
             "values",
@@ -299,13 +301,13 @@ static void bind_search(nb::module_& m) {
         .def(
             "__init__",
             [](Player* self, int depth, std::shared_ptr<Evaluation> value, std::shared_ptr<Database> endgames,
-               std::int64_t nodes, double seconds, int contempt) {
+               std::int64_t nodes, double seconds, int contempt, bool paced) {
                 if (depth < 0 || depth > Search::kMaxDepth) throw nb::value_error("the depth must be 0 to 60");
                 new (self) Player{depth, or_material(std::move(value)), std::move(endgames),
-                                  to_limits(depth, nodes, seconds, false, contempt)};
+                                  to_limits(depth, nodes, seconds, false, contempt, paced)};
             },
             "depth"_a, "value"_a = nb::none(), "endgames"_a = nb::none(), "nodes"_a = 0, "seconds"_a = 0.0,
-            "contempt"_a = 0);
+            "contempt"_a = 0, "paced"_a = false);
     m.def(
         "play_match",
         [](const H& start, const Player& first, const Player& second, std::int64_t games, std::uint64_t seed,

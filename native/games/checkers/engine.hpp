@@ -84,6 +84,9 @@ struct Limits {
     double seconds = std::numeric_limits<double>::infinity();  // CPU time of the first thread
     bool keep = false;  // the table of the calls before, if they had the same side to move at the root
     Score contempt = 0;  // a draw counts as this much less than an even game for the side to move at the root
+    // Nodes and seconds are what moves take on average, about: a search stops before it reaches them where the best move
+    // stays the same, and goes on where it changes, up to twice as far.
+    bool paced = false;
 
     bool any() const {
         return nodes != std::numeric_limits<std::uint64_t>::max() || seconds != std::numeric_limits<double>::infinity();
@@ -193,6 +196,8 @@ public:
     static constexpr Score kLeastWin = kWin - 1'000;
     static constexpr Score kMostUndecided = 20'000;
 
+    static constexpr double kMostPaced = 2;  // times the nodes and seconds that a paced search takes on average
+
     struct Result {
         Score score = 0;
         int depth = 0;  // of the last complete search
@@ -219,7 +224,9 @@ public:
         }
         Result result;
         result.line = {moves.front()};
+        int same = 0;  // complete searches since the best move changed
         for (int depth = first_depth; depth <= std::min(limits.depth, kMaxDepth); ++depth) {
+            const Action before = result.line[0];
             Score window = 30;
             Score alpha = -kWin, beta = kWin;
             if (depth >= 4) {
@@ -244,6 +251,8 @@ public:
             if (!root_line_.empty()) result.line = root_line_;
             if (stopped_) break;
             if (moves.size() == 1 && limits.any()) break;
+            same = result.line[0] == before ? same + 1 : 0;
+            if (limits.paced && used() > 1.2 - 0.18 * std::min(same, 4)) break;
             // A win or loss that the search reaches does not change any more.
             if (std::abs(result.score) > kLeastWin && kWin - std::abs(result.score) <= depth) break;
         }
@@ -272,10 +281,12 @@ private:
         control_ = &control;
         done_ = &done;
         limits_ = limits;
+        const double most = limits.paced ? kMostPaced : 1;
+        most_nodes_ = limits.nodes == Limits{}.nodes ? limits.nodes : static_cast<std::uint64_t>(most * limits.nodes);
         root_ = &root;
         nodes = 0;
         stopped_ = false;
-        deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + limits.seconds;
+        deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + most * limits.seconds;
         contempt_ = limits.contempt;
         if (plies_.empty()) plies_.resize(kMaxPly + 2);
         std::fill(history_.begin(), history_.end(), 0);
@@ -338,8 +349,17 @@ private:
         return score;
     }
 
+    // The share of the nodes or seconds that are taken on average.
+    double used() const {
+        double share = 0;
+        if (limits_.nodes != Limits{}.nodes) share = static_cast<double>(nodes) / static_cast<double>(limits_.nodes);
+        if (limits_.seconds != Limits{}.seconds)
+            share = std::max(share, kMostPaced - (deadline_ - thread_seconds()) / limits_.seconds);
+        return share;
+    }
+
     bool out_of_limits() {
-        if (nodes >= limits_.nodes) return true;
+        if (nodes >= most_nodes_) return true;
         if (nodes % 256 == 0) {
             if (control_->stopped() || done_->load(std::memory_order_relaxed)) return true;
             if (deadline_ < std::numeric_limits<double>::infinity() && thread_seconds() >= deadline_) return true;
@@ -536,6 +556,7 @@ private:
     const std::atomic<bool>* done_ = nullptr;
     const State* root_ = nullptr;
     Limits limits_;
+    std::uint64_t most_nodes_ = 0;
     double deadline_ = 0;
     bool stopped_ = false;
     std::vector<Ply> plies_;

@@ -128,6 +128,65 @@ def test_limits_of_time_and_a_stop() -> None:
     assert 1 < depth < 99
 
 
+def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
+    """The searches of growing depth without it say where it has to stop: 1.2 times the nodes, less 0.18 times them for
+    each of up to four searches since the move changed."""
+    value, rng, nodes = net.load(), random.Random(9), 1100
+    engine, stopped = _native.checkers.Engine(value), 0
+    spent: list[int] = []
+    for _ in range(40):
+        state = random_state(rng, rng.randrange(50))
+        paced = engine.best(state, nodes=nodes, paced=True)
+        used = engine.nodes
+        assert used <= 2 * nodes
+        if len(state.legal_actions()) == 1 or abs(paced[1]) > LEAST_WIN:
+            continue
+        spent.append(used)
+        move, same = -1, 0
+        for depth in range(1, 99):
+            found = engine.best(state, depth=depth, nodes=2000)  # with a table of the same size
+            if engine.nodes >= 2000:
+                assert used >= 2000
+                break
+            same = same + 1 if found[0][0] == move else 0
+            move = found[0][0]
+            if engine.nodes > nodes * (1.2 - 0.18 * min(same, 4)):
+                assert (paced, used) == (found, engine.nodes), str(state)
+                stopped += 1
+                break
+    assert stopped > 10
+    assert min(spent) < 0.7 * nodes
+    assert max(spent) > 1.3 * nodes
+
+
+def test_seconds_may_be_paced() -> None:
+    value, rng, seconds = net.load(), random.Random(4), 0.02
+    engine = _native.checkers.Engine(value)
+    spent: list[float] = []
+    for _ in range(20):
+        state = random_state(rng, 10)
+        begin = time.process_time()
+        engine.best(state, seconds=seconds, paced=True)
+        spent.append(time.process_time() - begin)
+    assert max(spent) < 3 * seconds
+    assert min(spent) < 0.9 * seconds
+    assert sum(spent) > 0.4 * len(spent) * seconds
+
+
+def test_the_agent_and_matches_can_be_paced() -> None:
+    state = GAME.initial_state()
+    spent: list[tuple[int, float]] = []
+    for paced in ("no", "yes"):
+        agent = best_agent(f"best:nodes=3000,book=no,paced={paced}")
+        agent.choose(state, random.Random(1))
+        assert agent.player.paced is (paced == "yes")
+        result = play_match(agent.player, Player(1), games=4, seed=1)
+        spent.append((agent.search.nodes, result.nodes_per_move[0]))
+    assert spent[0][0] == 3000 != spent[1][0]
+    assert spent[0][1] != spent[1][1]
+    assert load_agent("net:nodes=3000,paced=yes", GAME).player.paced  # type: ignore[attr-defined]
+
+
 def test_won_endings_are_won() -> None:
     """Under the draw rules, from random positions of four pieces that the solved endgames call won, against perfect
     defence."""

@@ -306,6 +306,9 @@ TEST(checkers_engine) {
         const State state(kRules, p);
         const auto found = engine.best(state, {.nodes = 300}, control);
         CHECK(engine.nodes <= 300);
+        CHECK(engine.best(state, {.nodes = 100, .paced = true}, control).line.size() > 0);
+        CHECK(engine.nodes <= 200);
+        engine.best(state, {.seconds = 0.0001, .keep = true, .paced = true}, control);
         State now = state;
         for (const Action action : found.line) {
             CHECK(now.is_legal(action));

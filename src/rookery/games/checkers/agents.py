@@ -203,7 +203,8 @@ class EngineAgent(Agent):
     played at once; one of several at random. When it chooses a move a draw counts as `contempt` hundredths of
     log-odds less than an even game, so that it avoids draws against weaker players. If it is `clocked`, the time of a
     game's clock takes the place of its limits. Several `threads` search the same position with a common table; what
-    they find is not the same every time.
+    they find is not the same every time. If it is `paced`, its nodes and seconds are what a move takes on average,
+    about; when it plays by a clock, and when it explains a move, they are limits.
 
     >>> import rookery
     >>> game = rookery.load("checkers")
@@ -224,9 +225,10 @@ class EngineAgent(Agent):
         contempt: int = 0,
         clocked: bool = False,
         threads: int = 1,
+        paced: bool = False,
     ) -> None:
         self.value, self.solved, self.noise, self.book = value, solved, noise, book
-        self.contempt, self.clocked = contempt, clocked
+        self.contempt, self.clocked, self.paced = contempt, clocked, paced
         self.limits: dict[str, Any] = {"nodes": nodes, "seconds": seconds, "depth": depth}
         if not any(self.limits.values()):
             raise ValueError("the search needs a limit: nodes, seconds or depth")
@@ -239,10 +241,10 @@ class EngineAgent(Agent):
     def player(self) -> Player:
         """The same player for native matches, without noise and limits of depth, and with one thread."""
         endgames = self.solved.native if self.solved else None
-        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"], self.contempt)
+        return Player(0, self.value, endgames, self.limits["nodes"], self.limits["seconds"], self.contempt, self.paced)
 
     def choose(self, state: State, rng: random.Random | None = None) -> int:
-        return self._choose(state, rng or random.Random(), self.limits)
+        return self._choose(state, rng or random.Random(), self.limits, paced=self.paced)
 
     def choose_within(self, state: State, rng: random.Random, seconds: float) -> int:
         limits = {"nodes": 0, "depth": 0} if self.clocked else self.limits
@@ -254,7 +256,14 @@ class EngineAgent(Agent):
         finally:
             timer.cancel()
 
-    def _choose(self, state: State, rng: random.Random, limits: dict[str, Any], control: Control | None = None) -> int:
+    def _choose(
+        self,
+        state: State,
+        rng: random.Random,
+        limits: dict[str, Any],
+        control: Control | None = None,
+        paced: bool = False,
+    ) -> int:
         actions = list(state.legal_actions())
         if len(actions) == 1:
             return actions[0]
@@ -266,7 +275,13 @@ class EngineAgent(Agent):
         rng.shuffle(actions)  # of moves with equal scores the first is played
         # What depends on time depends on the machine anyway, so the table may stay from move to move.
         line, _, _ = self.search.best(
-            state, order=actions, keep=limits["seconds"] > 0, contempt=self.contempt, control=control, **limits
+            state,
+            order=actions,
+            keep=limits["seconds"] > 0,
+            contempt=self.contempt,
+            paced=paced,
+            control=control,
+            **limits,
         )
         return int(line[0])
 

@@ -188,6 +188,9 @@ class Net(Method):
         """Hundredths of log-odds that a draw counts less than an even game."""
         threads: int = 1
         """Threads that search the same position; with more than 1, moves depend on the machine."""
+        paced: bool = False
+        """Whether nodes and seconds are what moves take on average, about: less where the best move stays the same, and
+        up to twice as much where it changes."""
 
         @property
         def limits(self) -> tuple[int, float, int]:
@@ -202,7 +205,14 @@ class Net(Method):
         value, solved = net.load(model or net.SHIPPED), _solved(options.pieces)
         nodes, seconds, depth = options.limits
         return agents.EngineAgent(
-            value, solved, nodes, seconds, depth, contempt=options.contempt, threads=options.threads
+            value,
+            solved,
+            nodes,
+            seconds,
+            depth,
+            contempt=options.contempt,
+            threads=options.threads,
+            paced=options.paced,
         )
 
 
@@ -241,6 +251,7 @@ class Best(Net):
                 contempt=options.contempt,
                 clocked=free,
                 threads=options.threads,
+                paced=options.paced,
             )
         strength = levels.LEVELS[options.level - 1]
         known = (_solved(options.pieces), opening) if strength.endgames else (None, {})

@@ -46,9 +46,14 @@ class Player:
     """CPU time of the engine per move."""
     contempt: int = 0
     """Hundredths of log-odds that a draw counts less than an even game to the engine."""
+    paced: bool = False
+    """Nodes and seconds are what the engine's moves take on average, about: up to twice as much where the best move
+    changes during the search, and less where it stays the same."""
 
     def native(self) -> Any:
-        return _native.checkers.Player(self.depth, self.value, self.endgames, self.nodes, self.seconds, self.contempt)
+        return _native.checkers.Player(
+            self.depth, self.value, self.endgames, self.nodes, self.seconds, self.contempt, self.paced
+        )
 
 
 @dataclass(frozen=True)
