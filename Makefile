@@ -23,7 +23,7 @@ demo: .venv/installed
 # What is to be fetched and what is to be built go on at the same time.
 test:
 	$(MAKE) -j 5 --output-sync=target lint js sanitize debian axe
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 slow: DEBIAN += qemu-user-static
 slow: .venv/dev-installed debian
