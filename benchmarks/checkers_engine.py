@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=9, help="of the other search; 0: the engine, not paced")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pieces", type=int, default=database.PIECES, help="solved endgames that the engine looks up")
-    parser.add_argument("--paced", action="store_true", help="the time or the positions are an average, about")
+    parser.add_argument("--paced", action="store_true", help="time or positions are roughly the average per move")
     parser.add_argument("--threads", type=int, default=0, help="games at a time; 0 for all cores")
     given = parser.parse_args()
     seconds = 0.0 if given.nodes else given.seconds

@@ -84,8 +84,8 @@ struct Limits {
     double seconds = std::numeric_limits<double>::infinity();  // CPU time of the first thread
     bool keep = false;  // the table of the calls before, if they had the same side to move at the root
     Score contempt = 0;  // a draw counts as this much less than an even game for the side to move at the root
-    // Nodes and seconds are what moves take on average, about: a search stops before it reaches them where the best move
-    // stays the same, and goes on where it changes, up to twice as far.
+    // Nodes and seconds are roughly the average per move: a search stops before it reaches them where the best move stays
+    // the same, and continues where it changes, up to twice as far.
     bool paced = false;
 
     bool any() const {

@@ -203,8 +203,8 @@ class EngineAgent(Agent):
     played at once; one of several at random. When it chooses a move a draw counts as `contempt` hundredths of
     log-odds less than an even game, so that it avoids draws against weaker players. If it is `clocked`, the time of a
     game's clock takes the place of its limits. Several `threads` search the same position with a common table; what
-    they find is not the same every time. If it is `paced`, its nodes and seconds are what a move takes on average,
-    about; when it plays by a clock, and when it explains a move, they are limits.
+    they find is not the same every time. If it is `paced`, its nodes and seconds are roughly the average per
+    move; when it plays by a clock, and when it explains a move, they are limits.
 
     >>> import rookery
     >>> game = rookery.load("checkers")

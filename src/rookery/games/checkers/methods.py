@@ -189,8 +189,8 @@ class Net(Method):
         threads: int = 1
         """Threads that search the same position; with more than 1, moves depend on the machine."""
         paced: bool = False
-        """Whether nodes and seconds are what moves take on average, about: less where the best move stays the same, and
-        up to twice as much where it changes."""
+        """Whether nodes and seconds are roughly the average per move instead of limits: less where the best move stays
+        the same, up to twice as much where it changes."""
 
         @property
         def limits(self) -> tuple[int, float, int]:

@@ -47,8 +47,7 @@ class Player:
     contempt: int = 0
     """Hundredths of log-odds that a draw counts less than an even game to the engine."""
     paced: bool = False
-    """Nodes and seconds are what the engine's moves take on average, about: up to twice as much where the best move
-    changes during the search, and less where it stays the same."""
+    """Whether the engine's nodes and seconds are roughly the average per move instead of limits."""
 
     def native(self) -> Any:
         return _native.checkers.Player(
