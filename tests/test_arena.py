@@ -150,7 +150,7 @@ def test_ratings_have_the_greatest_likelihood() -> None:
     assert [elo[name][0] for name in names] == pytest.approx([*best, -sum(best)], abs=0.01)
 
 
-def test_the_interval_of_a_rating_is_that_of_resampled_games() -> None:
+def test_the_interval_of_a_rating_is_that_of_many_games() -> None:
     """300 of 400 points: the difference has a standard error of 400 / ln 10 / sqrt(400 * 3/16) = 20.06, and each of two
     ratings with mean 0 half of it."""
     elo = played(400, {(A, B): (300, 0, 100)}).elo()
@@ -160,6 +160,18 @@ def test_the_interval_of_a_rating_is_that_of_resampled_games() -> None:
     assert elo[B] == pytest.approx((-middle, -high, -low), abs=1e-6)
     assert elo == played(400, {(A, B): (300, 0, 100)}).elo()
     assert elo != played(400, {(A, B): (300, 0, 100)}, seed=1).elo()
+
+
+def test_a_rating_of_games_that_are_all_won_has_an_interval() -> None:
+    """Six wins by one weight each, drawn from the exponential distribution, and half a point each of a draw that has
+    another: the weights of the wins add up to a gamma distribution."""
+    middle, low, high = played(6, {(A, B): (6, 0, 0)}).elo()[A]
+    rng = np.random.default_rng(1)
+    wins, draw = rng.gamma(6, size=100_000), rng.exponential(size=100_000)
+    ratings = 400 * np.log10((wins + draw / 2) / (draw / 2)) / 2
+    assert middle == pytest.approx(200 * math.log10(13), abs=0.01)
+    assert [low, high] == pytest.approx(np.percentile(ratings, [2.5, 97.5]), rel=0.2)
+    assert low < middle - 50 < middle + 50 < high
 
 
 def test_a_match_for_one_player_is_told_by_the_lead_and_one_for_two_by_points() -> None:

@@ -301,9 +301,11 @@ class Tournament:
         return sorted(rows, key=lambda row: -row["mean"])
 
     def elo(self) -> dict[str, tuple[float, float, float]]:
-        """Each agent's rating with its 95% interval from resampled games, for two players.
+        """Each agent's rating with its 95% interval, for two players.
 
-        The mean is 0; a draw between each two agents is added, which keeps ratings finite.
+        The mean is 0; a draw between each two agents is added, which keeps ratings finite. Intervals come from the
+        Bayesian bootstrap: games, and the draws that are added, count by weights drawn from the exponential
+        distribution. So games that all end in the same way leave an interval too.
         """
         index = {name: i for i, name in enumerate(self.names)}
         # Who sat first, who second, and the points of the first: 1, 0.5 or 0.
@@ -314,9 +316,10 @@ class Tournament:
             ]
         )
         rng = np.random.default_rng(self.seed)
-        middle = _ratings(games, len(self.names))
-        resampled = (games[rng.integers(0, len(games), len(games))] for _ in range(200))
-        ratings = np.array([_ratings(sample, len(self.names)) for sample in resampled])
+        count = len(self.names)
+        middle = _ratings(games, np.ones(len(games)), np.ones((count, count)))
+        drawn = ((rng.exponential(size=len(games)), rng.exponential(size=(count, count))) for _ in range(200))
+        ratings = np.array([_ratings(games, weights, draws) for weights, draws in drawn])
         low, high = np.percentile(ratings, [2.5, 97.5], axis=0)
         return {name: (float(middle[i]), float(low[i]), float(high[i])) for name, i in index.items()}
 
@@ -378,16 +381,19 @@ def _named(agents: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-def _ratings(games: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
-    """Elo ratings of greatest likelihood (Bradley and Terry, by minorisation), with mean 0."""
+def _ratings(
+    games: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Elo ratings of greatest likelihood (Bradley and Terry, by minorisation), with mean 0. `games` count by their
+    weights; above the diagonal of `draws` `[agents, agents]` is the weight of a draw that is added."""
+    count = len(draws)
     first, second = games[:, 0].astype(int), games[:, 1].astype(int)
-    points, met = np.zeros((count, count)), np.zeros((count, count))
-    np.add.at(points, (first, second), games[:, 2])
-    np.add.at(points, (second, first), 1 - games[:, 2])
-    np.add.at(met, (first, second), 1)
-    met = met + met.T
-    others = 1 - np.eye(count)
-    points, met = points + 0.5 * others, met + others
+    points = np.zeros((count, count))
+    np.add.at(points, (first, second), weights * games[:, 2])
+    np.add.at(points, (second, first), weights * (1 - games[:, 2]))
+    added = np.triu(draws, 1)
+    points += (added + added.T) / 2
+    met = points + points.T
     strength = np.ones(count)
     for _ in range(1000):
         new = points.sum(axis=1) / np.maximum((met / (strength[:, None] + strength[None, :])).sum(axis=1), 1e-300)
