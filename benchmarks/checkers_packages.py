@@ -52,7 +52,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 SAMUEL = "samuel==0.1.9"
 SAMUEL_PLAYER = """
-import contextlib, json, os, sys, time
+import json, os, sys, time
 
 folder, depth = sys.argv[1:]
 answers = os.fdopen(os.dup(1), "w")
