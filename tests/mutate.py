@@ -11,7 +11,7 @@ first of all. Of the others only those run that take less than a second or start
 `build/mutate_python/before.json`, for as long as the test file and the Python code stay as they are.
 
 Every run is a fork of one process that has imported the packages of others, so that a change costs little more than the
-tests that notice it.
+tests that notice it. Ctrl-C or SIGTERM ends the runs and counts those that are done.
 """
 
 from __future__ import annotations
@@ -272,6 +272,7 @@ def fork(tree: Path, work: Callable[[], int]) -> int:
     code = BROKEN
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.chdir(tree)
         with (tree / "output.txt").open("w") as out:
             os.dup2(out.fileno(), 1)
@@ -311,23 +312,28 @@ def run_all(trees: list[Path], jobs: Iterable[Callable[[Path], int]], done: Call
     jobs, how it ended, and the tree."""
     free, running, waiting = list(trees), dict[int, tuple[int, Path]](), enumerate(jobs)
     more = True
-    while more or running:
-        while more and free:
-            if (following := next(waiting, None)) is None:
-                more = False
-            else:
-                tree = free.pop()
-                running[following[1](tree)] = following[0], tree
-        if running:
-            child, status = os.waitpid(-1, 0)
-            if child in running:
-                number, tree = running.pop(child)
-                if os.waitstatus_to_exitcode(status) == BROKEN:
-                    sys.exit((tree / "output.txt").read_text())
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child, signal.SIGKILL)  # what it had started
-                done(number, os.waitstatus_to_exitcode(status), tree)
-                free.append(tree)
+    try:
+        while more or running:
+            while more and free:
+                if (following := next(waiting, None)) is None:
+                    more = False
+                else:
+                    tree = free.pop()
+                    running[following[1](tree)] = following[0], tree
+            if running:
+                child, status = os.waitpid(-1, 0)
+                if child in running:
+                    number, tree = running.pop(child)
+                    if os.waitstatus_to_exitcode(status) == BROKEN:
+                        sys.exit((tree / "output.txt").read_text())
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(child, signal.SIGKILL)  # what it had started
+                    done(number, os.waitstatus_to_exitcode(status), tree)
+                    free.append(tree)
+    finally:
+        for child in running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -345,6 +351,7 @@ def run_before(trees: list[Path], files: list[str]) -> dict[str, dict[str, Facts
     code = digest([*(ROOT / PACKAGE).rglob("*.py"), *shared, ROOT / "conftest.py"])
     key = {file: f"{file} {code} {digest([ROOT / file])}" for file in files}
     missing = [file for file in files if key[file] not in known]
+    missing.sort(key=lambda file: -(ROOT / file).stat().st_size)  # the longest first: others run beside them
 
     def job(file: str) -> Callable[[Path], int]:
         def work(tree: Path) -> int:
@@ -493,6 +500,7 @@ def main() -> None:
         return start
 
     noticed = 0
+    tested: list[int] = []
     begin = time.monotonic()
 
     def done(number: int, status: int, tree: Path) -> None:
@@ -501,6 +509,7 @@ def main() -> None:
         shutil.copy2(ROOT / change.file, tree / change.file)
         survived = status in (0, 5)
         noticed += not survived
+        tested.append(number)
         said = "hangs" if status == -signal.SIGALRM else "crashes" if status < 0 else "noticed"
         line = (ROOT / change.file).read_text(encoding="utf-8").splitlines()[change.line - 1].strip()
         if survived:
@@ -508,6 +517,8 @@ def main() -> None:
                 f"NOT NOTICED: {change.file}:{change.line}: {change.kind}: {change.old} -> {change.new}\n    {line}",
                 flush=True,
             )
+        else:
+            print(f"{said}: {change.file}:{change.line}: {change.kind}", flush=True)
         if options.json:
             facts = {
                 "file": change.file,
@@ -520,12 +531,19 @@ def main() -> None:
             with options.json.open("a") as out:
                 out.write(json.dumps(facts) + "\n")
 
-    run_all(trees, map(job, sample), done)
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    with contextlib.suppress(KeyboardInterrupt):
+        run_all(trees, map(job, sample), done)
     for tree in trees:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(f"{tree}-tmp", ignore_errors=True)
     print(f"{time.monotonic() - begin:.0f} s")
-    print(f"{noticed} of {len(sample)} changes noticed, {100 * noticed / max(1, len(sample)):.1f}%")
+    if len(tested) < len(sample):
+        print(f"stopped: {len(sample) - len(tested)} of {len(sample)} changes were not tested")
+    print(f"{noticed} of {len(tested)} changes noticed, {100 * noticed / max(1, len(tested)):.1f}%")
 
 
 if __name__ == "__main__":
