@@ -521,6 +521,7 @@ def main() -> None:
             print(f"{said}: {change.file}:{change.line}: {change.kind}", flush=True)
         if options.json:
             facts = {
+                "number": number,
                 "file": change.file,
                 "line": change.line,
                 "kind": change.kind,
