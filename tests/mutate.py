@@ -7,8 +7,9 @@ a test is missing, or the change has no meaning, as that of a default nobody rel
 
 First the tests run without a change. Those that fail or are skipped, as some are where a package is missing, are left
 out, and what functions each test calls is noted: those that call the changed function come first, the quickest of them
-first of all. Of the others only those run that take less than a second or start a process. This is remembered in
-`build/mutate_python/before.json`, for as long as the test file and the Python code stay as they are.
+first of all. Then come those whose calls are not all known, because they start a process or make very many. Where
+no test calls it, and for changes outside functions, all run that take less than a second. What is noted is remembered
+in `build/mutate_python/before.json`, for as long as the test file and the Python code stay as they are.
 
 Every run is a fork of one process that has imported the packages of others, so that a change costs little more than the
 tests that notice it. Ctrl-C or SIGTERM ends the runs and counts those that are done.
@@ -53,7 +54,7 @@ PACKAGES = ("numpy", "torch", "matplotlib.pyplot", "hypothesis", "safetensors.nu
 LEFT_OUT = (".*", "build", "dist", "reports", "runs", "shared", "__pycache__", "node_modules", "*.egg-info")
 
 QUICK_SECONDS = 1.0
-"""Tests that do not call the changed function run only if they take less than this, or start a process."""
+"""Tests that may have nothing to do with the change run only if they take less than this, or start a process."""
 FILE_SECONDS = 300
 """Before anything is changed, the tests of a file that have not ended after this are left out."""
 WATCHED_CALLS = 2_000_000
@@ -151,6 +152,8 @@ class Facts:
     starts_process: bool
     calls: list[str]
     """Functions of the package it called, as `src/rookery/arena.py:12`."""
+    cut: bool = False
+    """Whether there were more calls than were noted."""
 
 
 @dataclass
@@ -216,7 +219,7 @@ class Watcher:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if call.when == "call":
             if call.excinfo is None:
-                self.tests[item.nodeid] = Facts(call.duration, self.started, sorted(self.calls))
+                self.tests[item.nodeid] = Facts(call.duration, self.started, sorted(self.calls), self.seen > WATCHED_CALLS)
             self.calls = set()
         elif call.excinfo is not None:
             self.tests.pop(item.nodeid, None)
@@ -412,13 +415,14 @@ def concerned(file: str, tests: dict[str, str]) -> list[str]:
 def choose(change: Change, before: dict[str, dict[str, Facts]], files: list[str]) -> dict[str, float]:
     """The tests to run and the seconds they take: those that call the changed function first, and quick ones first."""
     name = f"{change.file}:{change.function}"
-    everything = [(test, *item) for test in files for item in before[test].items()]
-    ranked = []
-    for test, item, facts in everything:
-        calls = change.function > 0 and name in facts.calls
-        if calls or facts.starts_process or facts.seconds < QUICK_SECONDS:
-            ranked.append((not calls, facts.seconds, item, test))
-    return {item: seconds for _, seconds, item, _ in sorted(ranked)}
+    tests = [(name in facts.calls, facts.seconds, item, facts) for test in files for item, facts in before[test].items()]
+    known = change.function > 0 and any(calls for calls, *_ in tests)
+    ranked = [
+        (not calls, seconds, item)
+        for calls, seconds, item, facts in tests
+        if calls or facts.starts_process or (seconds < QUICK_SECONDS and (facts.cut or not known))
+    ]
+    return {item: seconds for _, seconds, item in sorted(ranked)}
 
 
 def failures(tree: Path) -> list[str]:

@@ -71,6 +71,22 @@ def padded(
     return rows, legal
 
 
+def check_device(device: str) -> None:
+    """Refuse what is no name of a device.
+
+    >>> check_device("cpu")
+    >>> check_device("the fast one")
+    Traceback (most recent call last):
+    ...
+    ValueError: PyTorch knows no device 'the fast one'; expected cpu, cuda or another of its names
+    """
+    try:
+        torch.device(device)
+    except RuntimeError:
+        message = f"PyTorch knows no device {device!r}; expected cpu, cuda or another of its names"
+        raise ValueError(message) from None
+
+
 def arrays(**parts: Part) -> dict[str, npt.NDArray[Any]]:
     """Everything in nets and optimizers, under names that begin with the part's own."""
     found: dict[str, torch.Tensor] = {}

@@ -125,12 +125,7 @@ class Settings:
         if self.iterations == 0 and self.minutes == 0:
             raise ValueError("name a number of iterations or of minutes")
         check_shares(self, "noise", "ratio", "own_value", "inertia", "decay")
-        try:
-            torch.device(self.device)
-        except RuntimeError:
-            raise ValueError(
-                f"PyTorch knows no device {self.device!r}; expected cpu, cuda or another of its names"
-            ) from None
+        nets.check_device(self.device)
 
 
 class Net(nn.Module):

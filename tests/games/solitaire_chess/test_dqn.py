@@ -390,9 +390,25 @@ def test_the_loss_of_lessons_counts_beliefs_and_wrong_choices() -> None:
             weights = np.exp(scores)
             wrong.append(-np.log(sum(w for w, mark in zip(weights, right, strict=True) if mark) / weights.sum()))
             hits.append(right[int(np.argmax(scores))])
-    loss, share = taught.loss_and_hits(net, GAME, boards, good)
+    deck = taught.Deck(GAME, taught.Lessons(boards, good), "cpu")
+    loss, share = taught.loss_and_hits(net, taught.Drawn(deck, torch.arange(len(boards))))
     assert float(loss.detach()) == pytest.approx(np.mean(beliefs) + np.mean(wrong), rel=1e-4)
-    assert share == pytest.approx(np.mean(hits))
+    assert float(share) == pytest.approx(np.mean(hits))
+
+
+def test_lessons_drawn_are_those_of_the_deck() -> None:
+    boards = puzzles_of(6, 30)
+    good = np.arange(30).astype(np.uint32)
+    drawn = taught.Drawn(taught.Deck(GAME, taught.Lessons(boards, good), "cpu"), torch.tensor([7, 3, 3, 29]))
+    graphs = dqn.Graphs(GAME, boards[[7, 3, 3, 29]])
+    for name in ("nodes", "edges", "board", "mover", "taken"):
+        assert torch.equal(getattr(drawn, name), getattr(graphs, name)), name
+    marks = [7, 3, 3, 29]
+    expected = [
+        bool(marks[board] >> int(place) & 1) for board, place in zip(graphs.board.tolist(), graphs.place, strict=True)
+    ]
+    assert drawn.right.tolist() == expected
+    assert drawn.boards == 4
 
 
 def test_lessons_have_the_shares_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,10 +424,10 @@ def test_lessons_have_the_shares_that_are_asked_for(monkeypatch: pytest.MonkeyPa
     lessons = taught.make_lessons(GAME, settings, 3)
     assert [(count, pieces) for count, pieces, _ in made] == [(20, 3), (20, 3), (10, 4), (10, 4)]
     assert len({seed for *_, seed in made}) == 4
-    places = lessons.by_pieces()
-    for pieces, chosen in places.items():
-        assert set(np.count_nonzero(lessons.boards[chosen], axis=1).tolist()) == {pieces}
-    assert sum(map(len, places.values())) == len(lessons.boards)
+    pieces, counts = np.unique(np.count_nonzero(lessons.boards, axis=1), return_counts=True)
+    decks = taught.decks(GAME, lessons, "cpu")
+    assert {number: len(deck) for number, deck in decks.items()} == dict(zip(pieces, counts, strict=True))
+    assert all((deck.nodes.shape[1], deck.edges.shape[1:]) == (n, (n, n)) for n, deck in decks.items())
 
 
 def test_the_papers_targets_and_play() -> None:
@@ -495,14 +511,8 @@ def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkey
             rates.append(self.param_groups[0]["lr"])
 
     monkeypatch.setattr(taught.torch.optim, "AdamW", Recording)
-    lesson = taught.loss_and_hits
-
-    def loss_and_hits(net: Any, game: Any, boards: Any, good: Any) -> Any:
-        return lesson(net, game, boards[:1], good[:1])
-
-    monkeypatch.setattr(taught, "loss_and_hits", loss_and_hits)
     settings = dataclasses.replace(
-        TAUGHT, steps=300, puzzles=40, shares=(1.0,), max_solutions=4, learning_rate=0.01, report=300
+        TAUGHT, steps=300, batch=1, puzzles=40, shares=(1.0,), max_solutions=4, learning_rate=0.01, report=300
     )
     trained(GAME, "taught", settings, tmp_path / "taught")
     assert [rates[step] for step in (0, 99, 199, 250, 299)] == pytest.approx(

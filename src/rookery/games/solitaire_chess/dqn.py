@@ -178,7 +178,8 @@ class Graphs:
 
     def best(self, values: torch.Tensor, without: float) -> torch.Tensor:
         """The greatest value of each board's captures, `[boards]`; `without` where there are none."""
-        return torch.full((self.boards,), without).scatter_reduce(0, self.board, values, "amax", include_self=False)
+        least = torch.full((self.boards,), without, device=values.device)
+        return least.scatter_reduce(0, self.board, values, "amax", include_self=False)
 
 
 Choice = Callable[[npt.NDArray[np.int64], Marks], npt.NDArray[np.bool_]]
@@ -314,7 +315,7 @@ def learn(
 
 def save_net(path: Path | str, net: nn.Module, settings: Any) -> None:
     """Write what ranks, for `ranker.load`; `settings` has the shape of the net."""
-    weights = {name: tensor.detach().numpy() for name, tensor in net.state_dict().items()}
+    weights = {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()}
     ranker.save(path, weights, settings.width, settings.heads, settings.layers)
 
 

@@ -52,9 +52,12 @@ class Settings:
     """Steps between two checkpoints."""
     threads: int = 1
     """Threads of PyTorch. More are quicker on an idle machine, and lead to other weights."""
+    device: str = "cpu"
+    """Device of PyTorch: cpu or cuda. On a GPU sums are added in any order, so that no two runs are quite the same."""
 
     def __post_init__(self) -> None:
         check_at_least(self, 1, "width", "heads", "layers", "puzzles", "steps", "batch", "report", "threads")
+        nets.check_device(self.device)
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,49 @@ class Lessons:
     boards: Boards
     good: npt.NDArray[np.uint32]
 
-    def by_pieces(self) -> dict[int, npt.NDArray[np.int64]]:
-        """The places of the positions with each number of pieces."""
-        pieces = np.count_nonzero(self.boards, axis=1)
-        return {int(n): np.flatnonzero(pieces == n) for n in np.unique(pieces)}
+
+class Deck:
+    """Lessons with equally many pieces as the net takes them, made once and kept on the device."""
+
+    def __init__(self, game: SolitaireChess, lessons: Lessons, device: str) -> None:
+        parts = []
+        for start in range(0, len(lessons.boards), 1 << 16):
+            boards, good = lessons.boards[start : start + (1 << 16)], lessons.good[start : start + (1 << 16)]
+            graphs = Graphs(game, boards)
+            right = torch.from_numpy(bit(good[graphs.board.numpy()].astype(np.uint64), graphs.place))
+            counts = torch.bincount(graphs.board, minlength=len(boards))
+            bytes_ = (tensor.to(torch.uint8) for tensor in (graphs.nodes, graphs.edges, graphs.mover, graphs.taken))
+            parts.append((*bytes_, right, counts))
+        columns = [torch.cat(column).to(device) for column in zip(*parts, strict=True)]
+        self.nodes, self.edges, self.mover, self.taken, self.right, self.counts = columns
+        self.first = self.counts.cumsum(0) - self.counts
+        """The place of the first capture of every position in the lists of captures."""
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+class Drawn(Graphs):
+    """Lessons drawn from a deck, with their captures in one list."""
+
+    def __init__(self, deck: Deck, chosen: torch.Tensor) -> None:
+        counts = deck.counts[chosen]
+        self.boards, self.nodes, self.edges = len(chosen), deck.nodes[chosen].long(), deck.edges[chosen].long()
+        self.board = torch.arange(len(chosen), device=chosen.device).repeat_interleave(counts)
+        places = torch.arange(len(self.board), device=chosen.device)
+        captures = places + (deck.first[chosen] - counts.cumsum(0) + counts)[self.board]
+        self.mover, self.taken = deck.mover[captures].long(), deck.taken[captures].long()
+        self.right = deck.right[captures]
+        """Whether each capture is right."""
+
+
+def decks(game: SolitaireChess, lessons: Lessons, device: str) -> dict[int, Deck]:
+    """Lessons by their number of pieces."""
+    pieces = np.count_nonzero(lessons.boards, axis=1)
+    return {
+        int(n): Deck(game, Lessons(lessons.boards[pieces == n], lessons.good[pieces == n]), device)
+        for n in np.unique(pieces)
+    }
 
 
 def make_lessons(game: SolitaireChess, settings: Settings, seed: int) -> Lessons:
@@ -87,28 +129,26 @@ def make_lessons(game: SolitaireChess, settings: Settings, seed: int) -> Lessons
     return Lessons(boards[allowed], good[allowed])
 
 
-def loss_and_hits(
-    net: Net, game: SolitaireChess, boards: Boards, good: npt.NDArray[np.uint32]
-) -> tuple[torch.Tensor, float]:
+def loss_and_hits(net: Net, lessons: Drawn) -> tuple[torch.Tensor, torch.Tensor]:
     """Two losses in one: how far each capture's belief is from the truth, and, where there is a right capture, how much
     of the net's choice (a softmax over the captures) falls on wrong ones. Also the share of positions in which the
     capture most believed in is right."""
-    graphs = Graphs(game, boards)
-    right = torch.from_numpy(bit(good[graphs.board.numpy()].astype(np.uint64), graphs.place))
-    scores = net(graphs)
+    right, scores = lessons.right, net(lessons)
     belief = functional.binary_cross_entropy_with_logits(scores, right.float())
-    possible = torch.from_numpy(good > 0)
-    wrong_choice = _log_sum(graphs, scores) - _log_sum(graphs, torch.where(right, scores, -30.0))
+    possible = lessons.best(right.float(), without=0.0) > 0
+    wrong_choice = _log_sum(lessons, scores) - _log_sum(lessons, torch.where(right, scores, -30.0))
     with torch.no_grad():
-        hit = graphs.best(scores, without=0.0) == graphs.best(torch.where(right, scores, -torch.inf), without=0.0)
+        hit = lessons.best(scores, without=0.0) == lessons.best(torch.where(right, scores, -torch.inf), without=0.0)
     count = possible.sum().clamp_min(1)
-    return belief + (wrong_choice * possible).sum() / count, float((hit & possible).sum() / count)
+    return belief + (wrong_choice * possible).sum() / count, (hit & possible).sum() / count
 
 
 def _log_sum(graphs: Graphs, scores: torch.Tensor) -> torch.Tensor:
     """The logarithm of the sum of exp(score) over each board's captures."""
     most = graphs.best(scores.detach(), without=0.0)
-    sums = torch.zeros(graphs.boards).scatter_add(0, graphs.board, torch.exp(scores - most[graphs.board]))
+    sums = torch.zeros(graphs.boards, device=scores.device).scatter_add(
+        0, graphs.board, torch.exp(scores - most[graphs.board])
+    )
     return most + sums.clamp_min(1e-12).log()
 
 
@@ -122,31 +162,36 @@ def train(game: SolitaireChess, settings: Settings, run: Run) -> Iterator[Row]:
     torch.set_num_threads(settings.threads)
     torch.manual_seed(seed)
     net = Net(solitaire_dqn.Settings(width=settings.width, heads=settings.heads, layers=settings.layers))
+    net.to(settings.device)
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     if (saved := run.restore()) is not None:
         nets.restore(saved, net=net, optimizer=optimizer)
     lessons = make_lessons(game, settings, seed)
-    places = lessons.by_pieces()
-    chances = np.array(list(places), float)
+    by_pieces = decks(game, lessons, settings.device)
+    chances = np.array(list(by_pieces), float)
     losses, hits = [], []
     for step in range(run.rows[-1]["step"] if run.rows else 0, settings.steps):
         rng = np.random.default_rng([seed, step])  # a stream for every step: nothing to remember when a run stops
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * min(1.0, (step + 1) / 200) * (1 - step / settings.steps)
-        same = places[int(rng.choice(list(places), p=chances / chances.sum()))]
-        chosen = same[rng.integers(0, len(same), settings.batch)]
-        loss, hit = loss_and_hits(net, game, lessons.boards[chosen], lessons.good[chosen])
+        deck = by_pieces[int(rng.choice(list(by_pieces), p=chances / chances.sum()))]
+        chosen = torch.from_numpy(rng.integers(0, len(deck), settings.batch)).to(settings.device)
+        loss, hit = loss_and_hits(net, Drawn(deck, chosen))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        losses.append(float(loss.detach()))
+        losses.append(loss.detach())
         hits.append(hit)
         if (step + 1) % settings.report == 0 or step + 1 == settings.steps:
             row = {
-                "step": step + 1, "loss": round(float(np.mean(losses)), 4), "right": round(float(np.mean(hits)), 4),
+                "step": step + 1, "loss": round(_mean(losses), 4), "right": round(_mean(hits), 4),
                 "lessons": len(lessons.boards), "progress": (step + 1) / settings.steps,
             }  # fmt: skip
             save_net(run.folder / MODEL, net, settings)
             run.save(row, nets.arrays(net=net, optimizer=optimizer))
             losses, hits = [], []
             yield row
+
+
+def _mean(values: list[torch.Tensor]) -> float:
+    return float(torch.stack(values).mean())
