@@ -219,7 +219,8 @@ class Watcher:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if call.when == "call":
             if call.excinfo is None:
-                self.tests[item.nodeid] = Facts(call.duration, self.started, sorted(self.calls), self.seen > WATCHED_CALLS)
+                cut = self.seen > WATCHED_CALLS
+                self.tests[item.nodeid] = Facts(call.duration, self.started, sorted(self.calls), cut)
             self.calls = set()
         elif call.excinfo is not None:
             self.tests.pop(item.nodeid, None)
@@ -415,7 +416,8 @@ def concerned(file: str, tests: dict[str, str]) -> list[str]:
 def choose(change: Change, before: dict[str, dict[str, Facts]], files: list[str]) -> dict[str, float]:
     """The tests to run and the seconds they take: those that call the changed function first, and quick ones first."""
     name = f"{change.file}:{change.function}"
-    tests = [(name in facts.calls, facts.seconds, item, facts) for test in files for item, facts in before[test].items()]
+    everything = [item for test in files for item in before[test].items()]
+    tests = [(name in facts.calls, facts.seconds, item, facts) for item, facts in everything]
     known = change.function > 0 and any(calls for calls, *_ in tests)
     ranked = [
         (not calls, seconds, item)
