@@ -281,6 +281,13 @@ def test_the_site_has_everything(site: Path) -> None:
     assert "only-dark" in (site / "games" / "checkers.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.xdist_group("site")
+def test_groups_are_known(request: pytest.FixtureRequest) -> None:
+    """Where pytest-xdist does not name the groups of tests, every process builds the site, and none of them says so."""
+    grouped = request.config.getoption("loadgroup", default=False)
+    assert not grouped or request.node.nodeid.endswith("@site")
+
+
 # Pictures
 
 
