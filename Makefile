@@ -20,6 +20,9 @@ NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CM
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
 
+# Tests start hundreds of processes, which import the same modules: without .pyc files each would compile all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 # What is to be fetched and what is to be built go on at the same time.
 test:
 	$(MAKE) -j 5 --output-sync=target lint js sanitize debian axe

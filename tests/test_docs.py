@@ -239,6 +239,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(out / "trees"),
     ]
     command += ["-D", "extensions=sphinx.ext.autodoc,sphinx.ext.napoleon,myst_parser,extension"]  # viewcode takes long
+    command += ["-D", "toc_object_entries=0"]  # so does a sidebar that knows all functions
     done = subprocess.run(
         [sys.executable, *command, str(DOCS), str(out / "html")], capture_output=True, text=True, check=False
     )
@@ -278,6 +279,13 @@ def test_the_site_has_everything(site: Path) -> None:
     assert "rookery train checkers q-learning" in settings
     assert "generated:" not in commands + interface + settings
     assert "only-dark" in (site / "games" / "checkers.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.xdist_group("site")
+def test_groups_are_known(request: pytest.FixtureRequest) -> None:
+    """Where pytest-xdist does not name the groups of tests, every process builds the site, and none of them says so."""
+    grouped = request.config.getoption("loadgroup", default=False)
+    assert not grouped or request.node.nodeid.endswith("@site")
 
 
 # Pictures

@@ -25,6 +25,8 @@ from rookery.web.pool import Pool, TooLong
 from tests.web.conftest import Server, events
 from tests.web.test_plays import create, post
 
+pytestmark = pytest.mark.xdist_group("agents")  # one server for all
+
 
 def think(client: TestClient, view: dict[str, Any], agent: str) -> list[dict[str, Any]]:
     response = client.post(f"/api/plays/{view['id']}/think", json={"agent": agent})

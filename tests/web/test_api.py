@@ -24,6 +24,8 @@ import rookery
 from rookery.web.app import VERSION, create_app
 from tests.web import conftest
 
+pytestmark = pytest.mark.xdist_group("api")  # one server for all
+
 BOT = Path(__file__).parents[2] / "examples" / "web_bot.py"
 CHECKS = [
     schemathesis.checks.not_a_server_error,

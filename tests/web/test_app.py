@@ -22,6 +22,8 @@ from rookery.web.pool import TooLong
 from tests.web import conftest
 from tests.web.conftest import events
 
+pytestmark = pytest.mark.xdist_group("app")  # one server for all
+
 Row = dict[str, Any]
 
 

@@ -15,6 +15,8 @@ from tests.commands import check_refusal
 from tests.web.conftest import events, settings
 from tests.web.test_plays import create
 
+pytestmark = pytest.mark.xdist_group("engines")  # one server for all
+
 PROGRAM = "#!/bin/sh\ntouch '{mark}'\nexec {python} -m rookery {protocol}\n"
 
 

@@ -20,6 +20,8 @@ from rookery.web.guard import MAX_BODY
 from tests.web import conftest
 from tests.web.test_plays import create
 
+pytestmark = pytest.mark.xdist_group("guard")  # one server for all
+
 
 def error(response: Any) -> tuple[int, str]:
     data = response.json()

@@ -20,6 +20,8 @@ from rookery.web.store import Play, Store
 from tests.web import conftest
 from tests.web.conftest import events
 
+pytestmark = pytest.mark.xdist_group("plays")  # one server for all
+
 GAMES = sorted(rookery.GAMES)
 
 

@@ -16,6 +16,8 @@ from rookery.web import plays, review
 from rookery.web.review import streak
 from tests.web.conftest import events
 
+pytestmark = pytest.mark.xdist_group("review")  # one server for all
+
 ROOK = "8/8/8/2k5/8/8/3R4/K7 w - - 0 1"
 
 

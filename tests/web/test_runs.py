@@ -27,6 +27,8 @@ from rookery.web.app import create_app
 from rookery.web.runs import NoRun, Runs, curve, plain, shown_command
 from tests.web import conftest
 
+pytestmark = pytest.mark.xdist_group("runs")  # one server for all
+
 
 def wait(client: TestClient, run: str, *states: str, seconds: float = 60) -> dict[str, Any]:
     end = time.monotonic() + seconds

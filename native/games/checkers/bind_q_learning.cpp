@@ -234,7 +234,7 @@ ROOKERY_BIND(checkers, 2) {
         .def(
             "scores",
             [](const PriorStateVoting& self, const H& state) {
-                std::vector<Score> scores;
+                std::vector<MeanVote> scores;
                 self.scores(state.state.position(), scores);
                 std::vector<std::tuple<Action, double, std::int64_t>> rows;
                 const ActionList actions = actions_of(state.state.position());

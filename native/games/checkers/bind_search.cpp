@@ -463,7 +463,7 @@ static void bind_net_learner(nb::module_& m) {
             "boards"_a, "targets"_a, "The gradient of the summed cross-entropy by the weights.");
 }
 
-ROOKERY_BIND(checkers, 2) {
+ROOKERY_BIND(checkers, 3) {
     bind_net_learner(m);
     bind_endgames(m);
     bind_search(m);

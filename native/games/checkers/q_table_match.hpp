@@ -40,10 +40,10 @@ inline Action choose_with_fallback(LayeredTable& table, const MatchSettings& set
     };
     if (values) return choose(values);
     if (settings.fallback != Fallback::kVoting) return actions[rng.below(n)];
-    std::vector<Score> scores;
+    std::vector<MeanVote> scores;
     settings.voting->scores(state.position(), scores);
     std::vector<double> means;
-    for (const Score& score : scores) means.push_back(score.mean);
+    for (const MeanVote& score : scores) means.push_back(score.mean);
     return choose(means.data());
 }
 

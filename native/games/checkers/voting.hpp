@@ -121,7 +121,7 @@ struct Tally {
     }
 };
 
-struct Score {
+struct MeanVote {
     double mean = 0.0;  // 0 without votes
     std::int64_t votes = 0;
 };
@@ -181,7 +181,7 @@ public:
     }
 
     // One score per action, in the order of for_each_action.
-    void scores(const Position& p, std::vector<Score>& scores) const {
+    void scores(const Position& p, std::vector<MeanVote>& scores) const {
         const Contents contents = contents_of(p);
         scores.clear();
         checkers::for_each_action(p, checkers::find_starts(p), [&](Action action) {

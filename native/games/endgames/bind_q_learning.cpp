@@ -68,7 +68,7 @@ static void check(const Settings& s) {
     if (!(s.steps_per_square >= 0 && s.steps_per_square <= 100)) refuse("steps_per_square must be from 0 to 100");
 }
 
-ROOKERY_BIND(endgames, 2) {
+ROOKERY_BIND(endgames, 3) {
     using H = Handle<endgames::State>;
 
     nb::class_<Engine>(m, "Engine", "Answers for every position: a move and what the position is worth.")

@@ -340,7 +340,7 @@ static void bind_tuples(nb::module_& m) {
             "values"_a, "errors"_a, "magnitudes"_a, "boards"_a, "rounds"_a, "deaths"_a);
 }
 
-ROOKERY_BIND(tenten, 2) {
+ROOKERY_BIND(tenten, 3) {
     bind_paper(m);
     bind_hand_features(m);
     bind_tuples(m);

@@ -5,13 +5,13 @@
 using namespace rookery;
 using namespace rookery::checkers;
 
-static const checkers::Rules kRules(3, 100, false);
+static const checkers::Rules kShortGames(3, 100, false);
 static const Settings kSettings{0.1, 0.5, 0.1, 1.0};
 
 static QTable trained(std::int64_t games) {
     QTable table;
     Control control;
-    const TrainingResult result = train(table, State(kRules), kSettings, 0, games, games, 3, control);
+    const TrainingResult result = train(table, State(kShortGames), kSettings, 0, games, games, 3, control);
     CHECK(result.games == games);
     CHECK(control.done == games);
     CHECK(result.results[0] + result.results[1] + result.results[2] == games);
@@ -51,10 +51,10 @@ TEST(voting_sums_are_the_votes) {
     const QTable table = trained(30);
     for (const int symmetries : {1, 2, 4}) {
         const PriorStateVoting voting(table, symmetries, 2);
-        State state(kRules);
+        State state(kShortGames);
         Rng rng(4);
         while (state.player() != kTerminal) {
-            std::vector<Score> scores;
+            std::vector<MeanVote> scores;
             voting.scores(state.position(), scores);
             ActionList actions;
             state.legal_actions(actions);
@@ -83,7 +83,7 @@ TEST(fallbacks_play_to_the_end) {
         const MatchSettings settings{fallback, &voting, kSettings, 5};
         std::vector<TableGame> games(6);
         Control control;
-        play_against_random(table, settings, State(kRules), games, 1, 2, control);
+        play_against_random(table, settings, State(kShortGames), games, 1, 2, control);
         CHECK(control.done == 6);
         for (const TableGame& game : games) CHECK(game.plies > 0 && game.known <= game.moves && game.known > 0);
     }

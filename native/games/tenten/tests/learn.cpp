@@ -8,7 +8,7 @@
 using namespace rookery;
 using namespace rookery::testing;
 
-static const std::vector<tenten::Rules::CellList> kShapes = {
+static const std::vector<tenten::Rules::CellList> kPieces = {
     {{0, 0}},
     {{0, 0}, {0, 1}},
     {{0, 0}, {1, 0}},
@@ -18,7 +18,7 @@ static const std::vector<tenten::Rules::CellList> kShapes = {
 };
 
 static tenten::Rules make_rules(int rows, int columns, int hand = 1) {
-    return tenten::Rules(rows, columns, kShapes, {1, 2, 2, 3, 1, 1}, hand);
+    return tenten::Rules(rows, columns, kPieces, {1, 2, 2, 3, 1, 1}, hand);
 }
 
 TEST(tenten_values_of_placements_are_those_of_their_boards) {
@@ -32,7 +32,7 @@ TEST(tenten_values_of_placements_are_those_of_their_boards) {
         folded.fold(weights.data());
         tenten::Board board = 0;
         for (int round = 0; round < 200; ++round) {
-            const int piece = static_cast<int>(rng.below(static_cast<std::uint32_t>(kShapes.size())));
+            const int piece = static_cast<int>(rng.below(static_cast<std::uint32_t>(kPieces.size())));
             const auto places = rules.placements(board, piece);
             tenten::Board next = 0;
             features.for_each_placement(weights.data(), board, piece, places, [&](const tenten::Placement& p) {
