@@ -83,9 +83,11 @@ struct Limits {
     std::uint64_t nodes = std::numeric_limits<std::uint64_t>::max();  // of all threads
     double seconds = std::numeric_limits<double>::infinity();  // CPU time of the first thread
     bool keep = false;  // the table of the calls before, if they had the same side to move at the root
-    Score contempt = 0;  // a draw counts as this much less than an even game for the side to move at the root
-    // Nodes and seconds are roughly the average per move: a search stops before it reaches them where the best move stays
-    // the same, and continues where it changes, up to twice as far.
+    // A draw counts as this much less than an even game for the side to move at the root, and positions with many pieces,
+    // in which more can still go wrong, as a little more.
+    Score contempt = 0;
+    // Nodes and seconds are roughly the average per move: endgames get less of them, and a search stops early where the
+    // best move stays the same, and continues where it changes.
     bool paced = false;
 
     bool any() const {
@@ -196,7 +198,12 @@ public:
     static constexpr Score kLeastWin = kWin - 1'000;
     static constexpr Score kMostUndecided = 20'000;
 
-    static constexpr double kMostPaced = 2;  // times the nodes and seconds that a paced search takes on average
+    // A paced search may take up to twice its share of the nodes and seconds. Games are decided with many pieces on the
+    // board, but most of their moves come later.
+    static constexpr double kMostPaced = 2;
+    static constexpr double paced_share(int pieces) { return pieces <= 8 ? 0.3 : 1.9; }
+    // What a piece on the board is worth, in shares of the contempt.
+    static constexpr double kLively = 0.05;
 
     struct Result {
         Score score = 0;
@@ -281,13 +288,20 @@ private:
         control_ = &control;
         done_ = &done;
         limits_ = limits;
+        const Position& p = root.position();
+        const double share = limits.paced ? paced_share(std::popcount(p.pieces[0] | p.pieces[1])) : 1;
+        if (limits.nodes != Limits{}.nodes)
+            limits_.nodes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share * limits.nodes));
+        limits_.seconds *= share;
         const double most = limits.paced ? kMostPaced : 1;
-        most_nodes_ = limits.nodes == Limits{}.nodes ? limits.nodes : static_cast<std::uint64_t>(most * limits.nodes);
+        most_nodes_ = limits.nodes == Limits{}.nodes ? limits.nodes : static_cast<std::uint64_t>(most * limits_.nodes);
         root_ = &root;
         nodes = 0;
         stopped_ = false;
-        deadline_ = limits.seconds == Limits{}.seconds ? limits.seconds : thread_seconds() + most * limits.seconds;
+        deadline_ = thread_seconds() + most * limits_.seconds;
         contempt_ = limits.contempt;
+        for (int pieces = 0; pieces < static_cast<int>(lively_.size()); ++pieces)
+            lively_[pieces] = static_cast<Score>(std::lround(kLively * pieces * contempt_));
         if (plies_.empty()) plies_.resize(kMaxPly + 2);
         std::fill(history_.begin(), history_.end(), 0);
         std::fill(follow_.begin(), follow_.end(), 0);
@@ -379,8 +393,8 @@ private:
         if (!starts.any()) return ply - kWin;
         if (drawn()) return draw(ply);
         if (endgames_ && endgames_->covers(p)) return solved(p, ply);
-        if (ply >= kMaxPly) return evaluate(p);
-        if (depth <= 0 && !starts.captures) return evaluate(p);
+        if (ply >= kMaxPly) return evaluate(p, ply);
+        if (depth <= 0 && !starts.captures) return evaluate(p, ply);
 
         // No win from here can be nearer than this.
         alpha = std::max(alpha, ply - kWin);
@@ -404,7 +418,7 @@ private:
                 }
             }
             if (selective_ && !starts.captures) {
-                if (value == Table::kUnknown) value = evaluate(p);
+                if (value == Table::kUnknown) value = evaluate(p, ply);
                 if (!wide && std::abs(beta) < kMostUndecided) {
                     if (depth <= 3 && value - 30 * depth >= beta) return value;
                     if (depth >= 4 && value >= beta) {
@@ -528,7 +542,10 @@ private:
 
     Score draw(int ply) const { return ply % 2 ? contempt_ : -contempt_; }
 
-    Score evaluate(const Position& p) const { return std::clamp(evaluation_(p), -kMostUndecided, kMostUndecided); }
+    Score evaluate(const Position& p, int ply) const {
+        const Score lively = lively_[std::popcount(p.pieces[0] | p.pieces[1])];
+        return std::clamp(evaluation_(p) + (ply % 2 ? -lively : lively), -kMostUndecided, kMostUndecided);
+    }
 
     Score solved(const Position& p, int ply) const {
         const int plies = endgames_->look_up(p);
@@ -552,6 +569,7 @@ private:
     Table& table_;
     bool selective_;
     Score contempt_ = 0;
+    std::array<Score, 2 * kMaxPieces + 1> lively_{};  // by pieces: added for the side to move at the root
     Control* control_ = nullptr;
     const std::atomic<bool>* done_ = nullptr;
     const State* root_ = nullptr;
