@@ -9,7 +9,8 @@ First the tests run without a change. Those that fail or are skipped, as some ar
 out, and what functions each test calls is noted: those that call the changed function come first, the quickest of them
 first of all. Then come those whose calls are not all known, because they start a process or make very many. Where
 no test calls it, and for changes outside functions, all run that take less than a second. What is noted is remembered
-in `build/mutate_python/before.json`, for as long as the test file and the Python code stay as they are.
+in `build/mutate_python/before.json`, for as long as the test file, what it imports from other tests and the Python code
+stay as they are.
 
 Every run is a fork of one process that has imported the packages of others, so that a change costs little more than the
 tests that notice it. Ctrl-C or SIGTERM ends the runs and counts those that are done.
@@ -269,8 +270,9 @@ def make_tree(number: int) -> Path:
     return tree
 
 
-def fork(tree: Path, work: Callable[[], int]) -> int:
-    """Start a process of its own group that does the work in a copy of the tree; its number."""
+def fork(tree: Path, work: Callable[[], int], write_bytecode: bool = False) -> int:
+    """Start a process of its own group that does the work in a copy of the tree; its number. Bytecode of changed files
+    is never written: it could be taken for that of another change."""
     if child := os.fork():
         return child
     code = BROKEN
@@ -286,7 +288,7 @@ def fork(tree: Path, work: Callable[[], int]) -> int:
             "PYTHONDONTWRITEBYTECODE": "1",
             "MPLBACKEND": "Agg",
         }
-        sys.dont_write_bytecode = True
+        sys.dont_write_bytecode = not write_bytecode
         for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "rookery", "conftest")]:
             del sys.modules[name]
         sys.modules["__main__"] = types.ModuleType("__main__")  # else new processes would run this file
@@ -347,13 +349,32 @@ def digest(paths: Iterable[Path]) -> str:
     return found.hexdigest()[:16]
 
 
+def helpers(file: str) -> set[Path]:
+    """What a file of tests imports from `tests`, directly or not, and the fixtures around it."""
+    found: set[Path] = {
+        place / "conftest.py" for place in Path(file).parents if (ROOT / place / "conftest.py").exists()
+    }
+    waiting = [Path(file), *found]
+    while waiting:
+        text = (ROOT / waiting.pop()).read_text(encoding="utf-8")
+        for module, names in re.findall(
+            r"^(?:from|import) (tests[\w.]*)(?: import (\([^)]*\)|.*))?", text, re.MULTILINE
+        ):
+            place = Path(*module.split("."))
+            for path in (place, *(place / name for name in re.findall(r"\w+", names))):
+                for there in (path.with_suffix(".py"), path / "__init__.py"):
+                    if (ROOT / there).exists() and there not in found:
+                        found.add(there)
+                        waiting.append(there)
+    return {ROOT / path for path in found}
+
+
 def run_before(trees: list[Path], files: list[str]) -> dict[str, dict[str, Facts]]:
     """For every file of tests, the tests that pass; remembered from the last time if nothing has changed."""
     memory = WORK / "before.json"
     known = json.loads(memory.read_text()) if memory.exists() else {}
-    shared = [path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith(("test_", "mutate"))]
-    code = digest([*(ROOT / PACKAGE).rglob("*.py"), *shared, ROOT / "conftest.py"])
-    key = {file: f"{file} {code} {digest([ROOT / file])}" for file in files}
+    code = digest((ROOT / PACKAGE).rglob("*.py"))
+    key = {file: f"{file} {code} {digest([ROOT / file, *helpers(file)])}" for file in files}
     missing = [file for file in files if key[file] not in known]
     missing.sort(key=lambda file: -(ROOT / file).stat().st_size)  # the longest first: others run beside them
 
@@ -475,18 +496,22 @@ def main() -> None:
         return [test for test in files[file] if before[test].keys() & tests.keys()]
 
     # Tests that passed alone may fail beside others, for reasons that are not the change.
-    unsure = sorted(files)
+    unsure = sorted({str(Path(file).parent) for file in files})
 
-    def unchanged_job(file: str) -> Callable[[Path], int]:
-        quick = dict(list(choose(Change(file, 0, "", "", "", "", 0), before, files[file]).items())[:BESIDE])
-        return lambda tree: fork(tree, lambda: run_pytest(tree, chosen_files(file, quick), Chosen(quick)))
+    def unchanged_job(folder: str) -> Callable[[Path], int]:
+        quick: dict[str, float] = {}
+        for file in (file for file in files if str(Path(file).parent) == folder):
+            quick |= list(choose(Change(file, 0, "", "", "", "", 0), before, files[file]).items())[:BESIDE]
+        chosen = [test for test in before if before[test].keys() & quick.keys()]
+        chosen.sort(key=lambda test: test.startswith(PACKAGE))  # doctests last, see `concerned`
+        return lambda tree: fork(tree, lambda: run_pytest(tree, chosen, Chosen(quick)), write_bytecode=True)
 
     def unchanged_done(number: int, status: int, tree: Path) -> None:
         if status not in (0, 5):
             failed = failures(tree)
             print(f"left out for {unsure[number]}: {', '.join(failed) or f'all its tests ({status})'}", flush=True)
-            for test in files[unsure[number]]:
-                named = {line.split(" - ")[0] for line in failed} | set(failed)
+            named = {line.split(" - ")[0] for line in failed} | set(failed)
+            for test in {test for file in files if str(Path(file).parent) == unsure[number] for test in files[file]}:
                 kept = [name for name in before[test] if failed and not {name, test} & named]
                 before[test] = {name: before[test][name] for name in kept}
             again.append(unsure[number])

@@ -55,8 +55,8 @@ def defaults() -> str:
                     found[f"{what} ({name})"] = asdict(value)
     for study, sizes in PLANS.items():
         found[f"study {study}"] = {size: asdict(of) if is_dataclass(of) else of for size, of in sizes.items()}
-    for game in lessons():
-        for experiment in lesson(game).experiments:
+    for page in lessons():
+        for experiment in lesson(page).experiments:
             fields = {row["name"]: {key: row[key] for key in SHOWN if key in row} for row in experiment.fields()}
-            found[f"page about {game}, {experiment.name}"] = fields
+            found[f"page about {page}, {experiment.name}"] = fields
     return json.dumps({key: values for key, values in sorted(found.items()) if values}, indent=1) + "\n"
