@@ -5,6 +5,9 @@ concern the changed module: those of its folder, those that import it, its docte
 and methods. A change is noticed if a test fails or takes too long. The others are listed, for somebody to judge: either
 a test is missing, or the change has no meaning, as that of a default nobody relies on.
 
+Numbers become one more, and large floats are doubled. A negative number loses its sign: as a mark of "none" -2 would be
+as good as -1.
+
 First the tests run without a change. Those that fail or are skipped, as some are where a package is missing, are left
 out, and what functions each test calls is noted: those that call the changed function come first, the quickest of them
 first of all. Then come those whose calls are not all known, because they start a process or make very many. Where
@@ -70,6 +73,8 @@ COLLECT_SECONDS, TEST_SECONDS, SLOWER = 90, 20, 8
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
                ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot,
                ast.IsNot: ast.Is}  # fmt: skip
+DOUBLED = 100.0
+"""Floats from here on are doubled: one more would be lost in the rounding of what is shown."""
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
              ast.Mod: ast.Mult}  # fmt: skip
 
@@ -99,8 +104,11 @@ def mutate(node: ast.AST) -> tuple[str, str, ast.AST] | None:
             return "operator", "op", OPERATORS[type(operator)]()
         case ast.BoolOp(op=operator):
             return "and/or", "op", ast.And() if isinstance(operator, ast.Or) else ast.Or()
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return "constant", "op", ast.UAdd()
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return "constant", "value", value + 1  # type: ignore[return-value]
+            double = isinstance(value, float) and value >= DOUBLED
+            return "constant", "value", 2 * value if double else value + 1  # type: ignore[return-value]
         case ast.If(test=test):
             return "condition", "test", ast.UnaryOp(ast.Not(), test)
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
@@ -108,16 +116,22 @@ def mutate(node: ast.AST) -> tuple[str, str, ast.AST] | None:
     return None
 
 
-def places(text: str) -> list[ast.AST]:
-    """The nodes of a file that can be changed."""
-    return [node for node in ast.walk(ast.parse(text)) if mutate(node)]
+def places(tree: ast.AST) -> list[ast.AST]:
+    """The nodes of a file that can be changed. The number behind a minus sign is none: the sign is."""
+    nodes = list(ast.walk(tree))
+    negated = {
+        node.operand
+        for node in nodes
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+    }
+    return [node for node in nodes if node not in negated and mutate(node)]
 
 
 def change(file: str, text: str, number: int) -> Change | None:
     """The change of one of the places of a file; None for those inside formatted texts, which cannot be found there.
     Only the changed expression is written anew: lines and comments stay where they are."""
     tree, whole = ast.parse(text), text.encode()
-    node = [node for node in ast.walk(tree) if mutate(node)][number]
+    node = places(tree)[number]
     mutation = mutate(node)
     assert mutation is not None
     kind, name, value = mutation
@@ -478,7 +492,7 @@ def main() -> None:
         pool = {path for path in every for place in wanted if path == place or place in path.parents}
     names = sorted(str(path.relative_to(ROOT)) for path in pool)
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in names}
-    pool_places = [(file, number) for file in names for number in range(len(places(texts[file])))]
+    pool_places = [(file, number) for file in names for number in range(len(places(ast.parse(texts[file]))))]
     random.Random(options.seed).shuffle(pool_places)
     print(f"{len(pool_places)} places in {len(names)} files", flush=True)
     drawn = (change(file, texts[file], number) for file, number in pool_places)
