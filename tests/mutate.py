@@ -10,8 +10,9 @@ as good as -1.
 
 First the tests run without a change. Those that fail or are skipped, as some are where a package is missing, are left
 out, and what functions each test calls is noted: those that call the changed function come first, the quickest of them
-first of all. Then come those whose calls are not all known, because they start a process or make very many. Where
-no test calls it, and for changes outside functions, all run that take less than a second. What is noted is remembered
+first of all. Then come those whose calls are not all known, because they start a process or make very many. For changes
+outside functions those come first that call any function of the file. Then, and where no test calls the changed
+function, all run that take less than a second. What is noted is remembered
 in `build/mutate_python/before.json`, for as long as the test file, what it imports from other tests and the Python code
 stay as they are.
 
@@ -169,6 +170,8 @@ class Facts:
     """Functions of the package it called, as `src/rookery/arena.py:12`."""
     cut: bool = False
     """Whether there were more calls than were noted."""
+    shared: list[str] = field(default_factory=list)
+    """Functions that imports and fixtures called."""
 
 
 @dataclass
@@ -420,7 +423,7 @@ def run_before(trees: list[Path], files: list[str]) -> dict[str, dict[str, Facts
         found = known[key[file]]
         before[file] = {name: Facts(**test) for name, test in found["tests"].items()}
         for test in before[file].values():
-            test.calls += found["shared"]
+            test.shared = found["shared"]
     return before
 
 
@@ -449,10 +452,17 @@ def concerned(file: str, tests: dict[str, str]) -> list[str]:
 
 
 def choose(change: Change, before: dict[str, dict[str, Facts]], files: list[str]) -> dict[str, float]:
-    """The tests to run and the seconds they take: those that call the changed function first, and quick ones first."""
-    name = f"{change.file}:{change.function}"
+    """The tests to run and the seconds they take: those that call the changed function first, for changes outside
+    functions those that call any of the file, and quick ones first."""
+    name = f"{change.file}:{change.function or ''}"
+
+    def may_notice(facts: Facts) -> bool:
+        if change.function:
+            return name in facts.calls or name in facts.shared
+        return any(call.startswith(name) for call in facts.calls)
+
     everything = [item for test in files for item in before[test].items()]
-    tests = [(name in facts.calls, facts.seconds, item, facts) for item, facts in everything]
+    tests = [(may_notice(facts), facts.seconds, item, facts) for item, facts in everything]
     known = change.function > 0 and any(calls for calls, *_ in tests)
     ranked = [
         (not calls, seconds, item)
