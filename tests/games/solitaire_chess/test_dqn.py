@@ -533,10 +533,19 @@ def test_every_step_draws_its_puzzles_once_and_in_turn(tmp_path: Path, monkeypat
         sizes.append(pieces)
         return draw(self, pieces, rng)
 
+    explored: list[list[float]] = []
+    play = dqn.play
+
+    def played(game: Any, ranker: Any, puzzles: Any, epsilons: Any, *others: Any) -> Any:
+        explored.append(epsilons.tolist())
+        return play(game, ranker, puzzles, epsilons, *others)
+
     monkeypatch.setattr(dqn.Puzzles, "draw", recorded)
+    monkeypatch.setattr(dqn, "play", played)
     monkeypatch.setattr(dqn, "learn", lambda *_: 0.0)
-    settings = dataclasses.replace(SMALL, steps=45, nets=2, games=2, max_pieces=6)
+    settings = dataclasses.replace(SMALL, steps=45, nets=2, games=5, max_pieces=6, epsilon=0.3, explore_every=2)
     trained(GAME, "dqn", settings, tmp_path, seed=7)
+    assert explored == [[0.0, 0.3, 0.0, 0.3, 0.0]] * 45, "every second puzzle has random captures"
     assert steps == list(range(45))
     assert set(sizes[:5]) == {3}, "a third of the way to larger ones has not been gone"
     assert set(sizes[:10]) <= {3, 4}
