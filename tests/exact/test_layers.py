@@ -100,7 +100,9 @@ def test_as_many_bytes_as_are_needed_are_enough() -> None:
         else:
             break
     assert len(asked) > 2
-    assert allowed >= layers.BYTES * len(solved.table.numbers)
+    # The positions so far, and 8 bytes four times for those of the next ply.
+    plies = np.diff(solved.table.starts)
+    assert allowed == max(layers.BYTES * plies.cumsum() + 4 * 8 * np.append(plies[1:], 0))
     with pytest.raises(ValueError, match=f"and {allowed - 1:,} are allowed"):
         solve.solve_game(start, most_bytes=allowed - 1)
 
