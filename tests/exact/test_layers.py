@@ -101,6 +101,7 @@ def test_as_many_bytes_as_are_needed_are_enough() -> None:
             break
     assert len(asked) > 2
     # The positions so far, and 8 bytes four times for those of the next ply.
+    assert isinstance(solved.table, layers.Layers)
     plies = np.diff(solved.table.starts)
     assert allowed == max(layers.BYTES * plies.cumsum() + 4 * 8 * np.append(plies[1:], 0))
     with pytest.raises(ValueError, match=f"and {allowed - 1:,} are allowed"):
