@@ -5,11 +5,16 @@ concern the changed module: those of its folder, those that import it, its docte
 and methods. A change is noticed if a test fails or takes too long. The others are listed, for somebody to judge: either
 a test is missing, or the change has no meaning, as that of a default nobody relies on.
 
+Numbers become one more, and large floats are doubled. A negative number loses its sign: as a mark of "none" -2 would be
+as good as -1.
+
 First the tests run without a change. Those that fail or are skipped, as some are where a package is missing, are left
 out, and what functions each test calls is noted: those that call the changed function come first, the quickest of them
-first of all. Then come those whose calls are not all known, because they start a process or make very many. Where
-no test calls it, and for changes outside functions, all run that take less than a second. What is noted is remembered
-in `build/mutate_python/before.json`, for as long as the test file and the Python code stay as they are.
+first of all. Then come those whose calls are not all known, because they start a process or make very many. For changes
+outside functions those come first that call any function of the file. Then, and where no test calls the changed
+function, all run that take less than a second. What is noted is remembered
+in `build/mutate_python/before.json`, for as long as the test file, what it imports from other tests and the Python code
+stay as they are.
 
 Every run is a fork of one process that has imported the packages of others, so that a change costs little more than the
 tests that notice it. Ctrl-C or SIGTERM ends the runs and counts those that are done.
@@ -69,6 +74,8 @@ COLLECT_SECONDS, TEST_SECONDS, SLOWER = 90, 20, 8
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
                ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot,
                ast.IsNot: ast.Is}  # fmt: skip
+DOUBLED = 100.0
+"""Floats from here on are doubled: one more would be lost in the rounding of what is shown."""
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
              ast.Mod: ast.Mult}  # fmt: skip
 
@@ -98,8 +105,11 @@ def mutate(node: ast.AST) -> tuple[str, str, ast.AST] | None:
             return "operator", "op", OPERATORS[type(operator)]()
         case ast.BoolOp(op=operator):
             return "and/or", "op", ast.And() if isinstance(operator, ast.Or) else ast.Or()
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return "constant", "op", ast.UAdd()
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return "constant", "value", value + 1  # type: ignore[return-value]
+            double = isinstance(value, float) and value >= DOUBLED
+            return "constant", "value", 2 * value if double else value + 1  # type: ignore[return-value]
         case ast.If(test=test):
             return "condition", "test", ast.UnaryOp(ast.Not(), test)
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
@@ -107,16 +117,22 @@ def mutate(node: ast.AST) -> tuple[str, str, ast.AST] | None:
     return None
 
 
-def places(text: str) -> list[ast.AST]:
-    """The nodes of a file that can be changed."""
-    return [node for node in ast.walk(ast.parse(text)) if mutate(node)]
+def places(tree: ast.AST) -> list[ast.AST]:
+    """The nodes of a file that can be changed. The number behind a minus sign is none: the sign is."""
+    nodes = list(ast.walk(tree))
+    negated = {
+        node.operand
+        for node in nodes
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+    }
+    return [node for node in nodes if node not in negated and mutate(node)]
 
 
 def change(file: str, text: str, number: int) -> Change | None:
     """The change of one of the places of a file; None for those inside formatted texts, which cannot be found there.
     Only the changed expression is written anew: lines and comments stay where they are."""
     tree, whole = ast.parse(text), text.encode()
-    node = [node for node in ast.walk(tree) if mutate(node)][number]
+    node = places(tree)[number]
     mutation = mutate(node)
     assert mutation is not None
     kind, name, value = mutation
@@ -154,6 +170,8 @@ class Facts:
     """Functions of the package it called, as `src/rookery/arena.py:12`."""
     cut: bool = False
     """Whether there were more calls than were noted."""
+    shared: list[str] = field(default_factory=list)
+    """Functions that imports and fixtures called."""
 
 
 @dataclass
@@ -269,8 +287,9 @@ def make_tree(number: int) -> Path:
     return tree
 
 
-def fork(tree: Path, work: Callable[[], int]) -> int:
-    """Start a process of its own group that does the work in a copy of the tree; its number."""
+def fork(tree: Path, work: Callable[[], int], write_bytecode: bool = False) -> int:
+    """Start a process of its own group that does the work in a copy of the tree; its number. Bytecode of changed files
+    is never written: it could be taken for that of another change."""
     if child := os.fork():
         return child
     code = BROKEN
@@ -286,7 +305,7 @@ def fork(tree: Path, work: Callable[[], int]) -> int:
             "PYTHONDONTWRITEBYTECODE": "1",
             "MPLBACKEND": "Agg",
         }
-        sys.dont_write_bytecode = True
+        sys.dont_write_bytecode = not write_bytecode
         for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "rookery", "conftest")]:
             del sys.modules[name]
         sys.modules["__main__"] = types.ModuleType("__main__")  # else new processes would run this file
@@ -347,13 +366,32 @@ def digest(paths: Iterable[Path]) -> str:
     return found.hexdigest()[:16]
 
 
+def helpers(file: str) -> set[Path]:
+    """What a file of tests imports from `tests`, directly or not, and the fixtures around it."""
+    found: set[Path] = {
+        place / "conftest.py" for place in Path(file).parents if (ROOT / place / "conftest.py").exists()
+    }
+    waiting = [Path(file), *found]
+    while waiting:
+        text = (ROOT / waiting.pop()).read_text(encoding="utf-8")
+        for module, names in re.findall(
+            r"^(?:from|import) (tests[\w.]*)(?: import (\([^)]*\)|.*))?", text, re.MULTILINE
+        ):
+            place = Path(*module.split("."))
+            for path in (place, *(place / name for name in re.findall(r"\w+", names))):
+                for there in (path.with_suffix(".py"), path / "__init__.py"):
+                    if (ROOT / there).exists() and there not in found:
+                        found.add(there)
+                        waiting.append(there)
+    return {ROOT / path for path in found}
+
+
 def run_before(trees: list[Path], files: list[str]) -> dict[str, dict[str, Facts]]:
     """For every file of tests, the tests that pass; remembered from the last time if nothing has changed."""
     memory = WORK / "before.json"
     known = json.loads(memory.read_text()) if memory.exists() else {}
-    shared = [path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith(("test_", "mutate"))]
-    code = digest([*(ROOT / PACKAGE).rglob("*.py"), *shared, ROOT / "conftest.py"])
-    key = {file: f"{file} {code} {digest([ROOT / file])}" for file in files}
+    code = digest((ROOT / PACKAGE).rglob("*.py"))
+    key = {file: f"{file} {code} {digest([ROOT / file, *helpers(file)])}" for file in files}
     missing = [file for file in files if key[file] not in known]
     missing.sort(key=lambda file: -(ROOT / file).stat().st_size)  # the longest first: others run beside them
 
@@ -385,7 +423,7 @@ def run_before(trees: list[Path], files: list[str]) -> dict[str, dict[str, Facts
         found = known[key[file]]
         before[file] = {name: Facts(**test) for name, test in found["tests"].items()}
         for test in before[file].values():
-            test.calls += found["shared"]
+            test.shared = found["shared"]
     return before
 
 
@@ -414,10 +452,17 @@ def concerned(file: str, tests: dict[str, str]) -> list[str]:
 
 
 def choose(change: Change, before: dict[str, dict[str, Facts]], files: list[str]) -> dict[str, float]:
-    """The tests to run and the seconds they take: those that call the changed function first, and quick ones first."""
-    name = f"{change.file}:{change.function}"
+    """The tests to run and the seconds they take: those that call the changed function first, for changes outside
+    functions those that call any of the file, and quick ones first."""
+    name = f"{change.file}:{change.function or ''}"
+
+    def may_notice(facts: Facts) -> bool:
+        if change.function:
+            return name in facts.calls or name in facts.shared
+        return any(call.startswith(name) for call in facts.calls)
+
     everything = [item for test in files for item in before[test].items()]
-    tests = [(name in facts.calls, facts.seconds, item, facts) for item, facts in everything]
+    tests = [(may_notice(facts), facts.seconds, item, facts) for item, facts in everything]
     known = change.function > 0 and any(calls for calls, *_ in tests)
     ranked = [
         (not calls, seconds, item)
@@ -457,7 +502,7 @@ def main() -> None:
         pool = {path for path in every for place in wanted if path == place or place in path.parents}
     names = sorted(str(path.relative_to(ROOT)) for path in pool)
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in names}
-    pool_places = [(file, number) for file in names for number in range(len(places(texts[file])))]
+    pool_places = [(file, number) for file in names for number in range(len(places(ast.parse(texts[file]))))]
     random.Random(options.seed).shuffle(pool_places)
     print(f"{len(pool_places)} places in {len(names)} files", flush=True)
     drawn = (change(file, texts[file], number) for file, number in pool_places)
@@ -475,18 +520,22 @@ def main() -> None:
         return [test for test in files[file] if before[test].keys() & tests.keys()]
 
     # Tests that passed alone may fail beside others, for reasons that are not the change.
-    unsure = sorted(files)
+    unsure = sorted({str(Path(file).parent) for file in files})
 
-    def unchanged_job(file: str) -> Callable[[Path], int]:
-        quick = dict(list(choose(Change(file, 0, "", "", "", "", 0), before, files[file]).items())[:BESIDE])
-        return lambda tree: fork(tree, lambda: run_pytest(tree, chosen_files(file, quick), Chosen(quick)))
+    def unchanged_job(folder: str) -> Callable[[Path], int]:
+        quick: dict[str, float] = {}
+        for file in (file for file in files if str(Path(file).parent) == folder):
+            quick |= list(choose(Change(file, 0, "", "", "", "", 0), before, files[file]).items())[:BESIDE]
+        chosen = [test for test in before if before[test].keys() & quick.keys()]
+        chosen.sort(key=lambda test: test.startswith(PACKAGE))  # doctests last, see `concerned`
+        return lambda tree: fork(tree, lambda: run_pytest(tree, chosen, Chosen(quick)), write_bytecode=True)
 
     def unchanged_done(number: int, status: int, tree: Path) -> None:
         if status not in (0, 5):
             failed = failures(tree)
             print(f"left out for {unsure[number]}: {', '.join(failed) or f'all its tests ({status})'}", flush=True)
-            for test in files[unsure[number]]:
-                named = {line.split(" - ")[0] for line in failed} | set(failed)
+            named = {line.split(" - ")[0] for line in failed} | set(failed)
+            for test in {test for file in files if str(Path(file).parent) == unsure[number] for test in files[file]}:
                 kept = [name for name in before[test] if failed and not {name, test} & named]
                 before[test] = {name: before[test][name] for name in kept}
             again.append(unsure[number])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,29 @@ def test_what_is_too_large_or_stopped_is_refused() -> None:
     control.stop()
     with pytest.raises(KeyboardInterrupt):
         solve.solve_game(start, control=control)
+
+
+def test_as_many_bytes_as_are_needed_are_enough() -> None:
+    """Whoever allows what a refusal asks for comes farther, and in the end to the solution."""
+    start = ConnectFour(3, 3).initial_state()
+    allowed, asked = 0, [0]
+    while True:
+        try:
+            solved = solve.solve_game(start, most_bytes=allowed)
+        except ValueError as error:
+            (said,) = re.findall(r"need ([\d,]+) bytes, and", str(error))
+            allowed = int(said.replace(",", ""))
+            assert allowed > asked[-1]
+            asked.append(allowed)
+        else:
+            break
+    assert len(asked) > 2
+    # The positions so far, and 8 bytes four times for those of the next ply.
+    assert isinstance(solved.table, layers.Layers)
+    plies = np.diff(solved.table.starts)
+    assert allowed == max(layers.BYTES * plies.cumsum() + 4 * 8 * np.append(plies[1:], 0))
+    with pytest.raises(ValueError, match=f"and {allowed - 1:,} are allowed"):
+        solve.solve_game(start, most_bytes=allowed - 1)
 
 
 def test_positions_from_elsewhere_are_not_in_it() -> None:

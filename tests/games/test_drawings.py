@@ -200,6 +200,8 @@ def test_2048_tiles_and_arrows() -> None:
     assert board[1] < at[0][1] - 0.46
     assert board[0] + board[2] / 2 == pytest.approx(width / 2)
     assert board[1] + board[3] / 2 == pytest.approx(height / 2)
+    beside = numbers(cells(svg)[13], "x")[0]
+    assert at[3][0] + 0.46 < board[0] + board[2] < beside, "around the tiles, and not below the arrows"
     colours = [part["fill"] for part in parts(svg, "polygon")]
     legal = [state.is_legal(direction) for direction in range(4)]
     assert legal == [False, True, True, False]

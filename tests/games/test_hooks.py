@@ -31,6 +31,30 @@ def random_play(game: Game, rng: random.Random, most: int) -> tuple[str, list[in
 
 
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_variants_named_by_a_size_have_it(name: str, variant: str) -> None:
+    if size := re.search(r"([0-9]+)x([0-9]+)", variant.split("-no-")[0]):
+        game = rookery.load(name, variant)
+        assert (game.rows, game.columns) == tuple(map(int, size.groups()))
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "piece", "last"),
+    [
+        (rookery.load("2048", rows=2, columns=3), ".,.,./.,.,2", "4", 5),
+        (rookery.load("solitaire-chess", rows=2, columns=3), "R.B/.N.", "Q", 5),
+        (rookery.load("tenten", rows=3, columns=4, hand=2, pieces="three"), "..../..../.... 1x1,?", "#", 13),
+        (rookery.load("endgames"), "8/8/8/2k5/8/8/3R4/K7 w - - 0 1", ".", 63),
+    ],
+    ids=lambda given: getattr(given, "name", None),
+)
+def test_pieces_are_put_on_cells_that_there_are(game: Game, text: str, piece: str, last: int) -> None:
+    for cell in (-1, last + 1):
+        with pytest.raises(ValueError, match=f"cells are 0 to {last}, not {cell}$"):
+            game.with_piece(text, cell, piece)
+    game.with_piece(text, 0, piece)
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
 def test_what_record_writes_is_read_back(name: str, variant: str) -> None:
     game = rookery.load(name, variant)
     for seed in range(15):

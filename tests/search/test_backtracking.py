@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,28 @@ def test_agents_play_the_line_and_search_again_off_it() -> None:
     state.apply(wrong)
     assert agent.choose(state) in state.legal_actions()
     assert agent.found is not found
+
+
+@pytest.mark.parametrize("order", ["backtracking", "best-first"])
+def test_a_move_is_chosen_with_all_nodes_and_its_rivals_share_them(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = rookery.load("morpion", "4D").initial_state()
+    agent = LineAgent(order, nodes=120, seconds=30.0)
+    whole = (backtracking if order == "backtracking" else best_first)(state, nodes=120, seconds=30.0)
+    agent.choose(state)
+    assert agent.found is not None
+    assert (agent.found.states, agent.found.actions) == (whole.states, whole.actions)
+    given: list[tuple[int, float]] = []
+
+    def watched(state: State, ranker: Agent | None, nodes: int, seconds: float) -> Found:
+        given.append((nodes, seconds))
+        return backtracking(state, ranker, nodes, seconds)
+
+    for name in ("backtracking", "best_first"):
+        monkeypatch.setattr(f"rookery.search.backtracking.{name}", watched)
+    agent = LineAgent(order, nodes=120, seconds=30.0)
+    agent.values(state)
+    count = len(state.legal_actions())
+    assert given == [(120, 30.0), *[(120 // count, 30.0 / count)] * count]
 
 
 def test_where_no_end_is_met_the_ranker_decides() -> None:

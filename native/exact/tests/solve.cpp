@@ -309,6 +309,20 @@ TEST(games_with_chance_lie_between_their_bounds) {
     CHECK(rounds > 100);
 }
 
+// Wherever they are listed, the ends are worth exactly nothing, and a guess above that is none.
+TEST(ends_are_worth_nothing_from_both_sides) {
+    PositionGraph graph =
+        graph_of(1, {kTerminal, 0, kChance, kTerminal}, {{}, {2}, {1, 0, 3}, {}}, {{}, {1}, {0, 0, 2}, {}});
+    graph.chance = true;
+    graph.probability = {0, 0.5, 0.25, 0.25};
+    Control control;
+    const Solved solved = solve(graph, 1e-3, 1.0, control);
+    for (const std::size_t end : {0, 3}) CHECK(solved.low[end] == 0 && solved.high[end] == 0);
+    // With x at the player and y at chance: x = 1 + y and y = x / 2 + 2 / 4, so that x = 3 and y = 2.
+    const double expected[] = {0, 3, 2, 0};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(solved.low[i] <= expected[i] && expected[i] <= solved.high[i]);
+}
+
 // With a discount every move of a player counts less, and even a game without end has a value.
 TEST(discounted_games_have_a_value) {
     // One step earns 1 and comes back: 1 + 1/2 + 1/4 + ... = 2. The other earns 1.5 once.

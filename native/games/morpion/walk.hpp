@@ -284,7 +284,6 @@ template <class W>
 ROOKERY_WARP void list_legal(Scratch& s, const Settings& settings, Legal& n) {
     typename W::template Vec<u32> legal, entry;
     typename W::template Vec<bool> flag;
-    n.known = n.other = 0;
     ROOKERY_ONCE for (int direction = 0; direction < 4; ++direction) {
         LANES {
             const int word = direction * 32 + lane;

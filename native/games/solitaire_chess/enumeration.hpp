@@ -37,7 +37,7 @@ inline Word without_letter(Word word, int i) {
 
 // All boards with a given number of pieces.
 struct Layer {
-    int pieces = 0;
+    int pieces;
     std::vector<Word> words;  // ascending
     std::vector<CellSet> cell_sets;  // ascending
     std::vector<std::uint8_t> values;  // [words, cell sets]

@@ -15,6 +15,7 @@ pytest.importorskip("torch", reason="needs PyTorch")
 from rookery import run as runs
 from rookery.games.checkers import dqn
 from rookery.games.checkers.rules import Checkers, CheckersState, decode_action, encode_action
+from rookery.registry import agent as load_agent
 from tests.games.checkers import oracle as rules
 from tests.training import trained, training
 
@@ -174,3 +175,47 @@ def test_an_output_is_the_square_and_the_first_direction() -> None:
         assert dqn.move_number(action, 1) == 127 - number
         seen.add(number)
     assert len(seen) == 98, "every step that stays on the board: 7 rows of 7, in four directions by colour"
+
+
+def test_the_target_net_is_renewed_every_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that adds 1 to every weight and has its number as the loss."""
+    apart: list[float] = []
+
+    def learn(net: dqn.Net, target: dqn.Net, *_: object) -> float:
+        mine, his = (next(parts.parameters()) for parts in (net, target))
+        apart.append(round(float((mine - his).detach().mean()), 3))
+        with dqn.torch.no_grad():
+            for weights in net.parameters():
+                weights.add_(1.0)
+        return float(len(apart))
+
+    monkeypatch.setattr(dqn, "learn", learn)
+    settings = dqn.Settings(width=4, games=2, batch=2, memory=200, target_every=4, epsilon=1.0)
+    trainer = dqn.Trainer(GAME, settings, 5)
+    told = list(trainer.train(110))
+    assert apart[:9] == [0, 1, 2, 3, 0, 1, 2, 3, 0]
+    assert len(trainer.memory) == 200
+    # After every hundred steps and at the end: the mean of the last hundred losses.
+    assert [(row.steps, row.loss) for row in told] == [(100, 50.5), (110, 60.5)]
+    assert trainer.finished == told[-1].games > 0
+    assert [row.steps for row in trainer.train(111)] == [111]
+    assert list(trainer.train(111)) == []
+    assert list(trainer.train(seconds=0.0)) == []
+    played = [len(actions) for actions in trainer.played]
+    assert played == [len(state.actions) for state in trainer.states]
+
+
+def test_the_net_plays_every_second_game_with_either_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A good player in place of the net wins nearly all games, with Black and with White."""
+    player, sides = load_agent("ladder:depth=3", GAME), []
+
+    def choose(net: object, states: list[CheckersState], epsilon: float, rng: object) -> list[int]:
+        assert epsilon == 0
+        sides.append({state.side for state in states})
+        return [player.choose(state, random.Random(1)) for state in states]
+
+    monkeypatch.setattr(dqn, "choose", choose)
+    results = dqn.play_against_random(dqn.Net(4), GAME, 12, 3)
+    assert sides[:4] == [{0}, {1}, {0}, {1}]
+    assert results[::2].sum() >= 5
+    assert results[1::2].sum() >= 5

@@ -154,6 +154,10 @@ def test_training_and_resuming(tmp_path: Path) -> None:
     rookery.train(GAME, "net", out=tmp_path / "parts", seed=3, generations=1, **small)
     parts = rookery.train(GAME, "net", out=tmp_path / "parts", seed=3, generations=3, resume=True, **small)
     assert [row["error"] for row in whole.metrics] == [row["error"] for row in parts.metrics]
+    for run in (whole, parts):
+        assert [(row["generation"], row["games"]) for row in run.metrics] == [(1, 30), (2, 60), (3, 90)]
+        assert all(row["positions"] > 30 for row in run.metrics)
+    assert [row["progress"] for row in whole.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
     state = GAME.initial_state()
     values = [net.load(run.folder / "model.npz")(state) for run in (whole, parts)]
     assert values[0] == values[1]

@@ -18,7 +18,7 @@ from rookery.games.checkers.agents import (
     verdict,
     worth,
 )
-from rookery.games.checkers.database import Outcome
+from rookery.games.checkers.database import Outcome, look_up
 from rookery.games.checkers.q_learning import QTable
 from rookery.games.checkers.rules import Checkers, CheckersState
 from rookery.games.checkers.search import DECIDED, LEAST_WIN, SCALE, WIN
@@ -217,6 +217,13 @@ def test_solved_endgames_are_explained_from_the_best_move_on() -> None:
         sign = {"win": 1, "draw": 0, "loss": -1}[outcome.value]
         assert why.values[action] == pytest.approx(sign * (1 - (outcome.plies or 0) / 1000))
     assert why.overlay.arrows == [(25, 29)]
+
+
+def test_only_who_looks_endgames_up_calls_an_even_position_a_draw_perhaps() -> None:
+    even = GAME.parse_state("B:WK32:BK1")
+    for solved, words in ((None, "is worth +0.000"), (look_up(2), "is even, or a proven draw")):
+        for agent in (SearchAgent(None, 1, solved), EngineAgent(None, solved, nodes=0, depth=1)):
+            assert agent.explain(even).reasons[0].endswith(words)
 
 
 def test_an_empty_table_says_what_it_does() -> None:

@@ -192,3 +192,32 @@ def test_more_bad_input_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     check_refusal(capsys, [argument.format(tmp=tmp_path) for argument in arguments], sentence)
+
+
+def test_several_tables_become_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A move is worth the mean of what the tables learned about it; one table stays as it is."""
+    game = Endgames("KQK")
+    a, b = (game.parse_state(f"8/8/{row}/8/3k4/7Q/8/8 w - - 0 1") for row in ("1K6", "2K5"))
+    x, y, *others = a.legal_actions()
+    nothing = dict.fromkeys(others, 0.0)
+    one = LearnedTable.of({a: {x: 4.0, y: 1.0} | nothing})
+    two = LearnedTable.of({a: {x: 2.0, y: 0.0} | nothing, b: dict.fromkeys(b.legal_actions(), 7.0)})
+    for name, table in (("one", one), ("two", two)):
+        table.save(tmp_path / f"{name}.npz")
+    names = [str(tmp_path / f"{name}.npz") for name in ("one", "two")]
+    for tables_, positions, expected in ((names[:1], 1, 4.0), (names, 2, 3.0), (names[::-1], 2, 3.0)):
+        for end in ("json", "npz"):
+            out = tmp_path / f"out.{end}"
+            data = answer(capsys, "q-table", "endgames", *tables_, "--out", str(out))
+            assert data == {"tables": tables_, "positions": positions, "out": str(out)}
+            found = LearnedTable.load(out)
+            assert len(found) == positions
+            assert found.values(a) == {x: expected, y: 1.0} | nothing
+            assert (found.values(b) is None) == (positions == 1)
+    with pytest.raises(SystemExit) as stop:
+        main(["q-table", "endgames", *names, "--out", str(tmp_path / "both.npz")])
+    assert stop.value.code == 0
+    assert "2 positions of 2 tables are in" in " ".join(capsys.readouterr().out.split())
+    check_refusal(
+        capsys, ["q-table", "endgames", *names, "--out", str(tmp_path / "both.csv")], "must end in .json or .npz"
+    )

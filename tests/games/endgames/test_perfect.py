@@ -126,6 +126,16 @@ def test_an_interrupted_run_ends_with_the_same_result(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_run_ends_with_its_passes_though_not_all_is_perfect(passes: int, tmp_path: Path) -> None:
+    trained(Endgames("KRK"), "perfect", Settings(passes=passes), tmp_path)
+    rows = Run.open(tmp_path).rows
+    assert [row["perfect"] for row in rows] == [False] * passes
+    assert load(tmp_path / "model.npz") is not None
+    trained(Endgames("KRK"), "perfect", Settings(passes=passes), tmp_path, resume=True)
+    assert len(Run.open(tmp_path).rows) == passes
+
+
 def test_every_run_is_an_agent(tmp_path: Path) -> None:
     """The learned values are those of the table, so that the agent mates as fast as possible."""
     game = Endgames("KQK")

@@ -236,7 +236,7 @@ def test_claims_follow_from_the_runs(grid: endgames.Grid) -> None:
     assert simple.ours == "50%; as a potential 100%"
 
 
-def test_the_table_of_perfection_names_the_backups_of_each_share() -> None:
+def test_the_table_of_perfection_names_the_backups_of_each_share(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = ((1_000_000, 0.5), (2_500_000, 0.95), (4_000_000, 1.0))
     points = [Point(0, n, n / 1e6, share, share / 2, False) for n, share in shares]
     table = endgames.perfection_table({"KQK": points, "KRK": points[:1]}, "command")
@@ -244,8 +244,19 @@ def test_the_table_of_perfection_names_the_backups_of_each_share() -> None:
         ["KQK", "1.0 M", "2.5 M", "4.0 M", "4.0 M", "100.000%", "50.000%", "4.0"],
         ["KRK", "1.0 M", "-", "-", "-", "50.000%", "25.000%", "1.0"],
     ]
-    svg = endgames.perfection_figure({"KQK": points}).svg
+    drawn: list[Any] = []
+    lines = endgames.plots.lines
+
+    def watched(axes: Any, curves: Any, *words: Any, **options: Any) -> None:
+        drawn.append(curves)
+        lines(axes, curves, *words, **options)
+
+    monkeypatch.setattr(endgames.plots, "lines", watched)
+    svg = endgames.perfection_figure({"KQK": points, "KRK": points[:1]}).svg
     assert "played optimally (%)" in svg
+    # Light and dark show the same: every curve ends at the whole of its backups.
+    assert drawn
+    assert all(curves == {"KQK": ([0.25, 0.625, 1.0], [50, 95, 100]), "KRK": ([1.0], [50])} for curves in drawn)
 
 
 def test_positions_on_which_an_engine_is_checked_are_won_and_leave_a_choice() -> None:

@@ -265,6 +265,22 @@ def test_grids_that_do_not_fit_are_refused() -> None:
         to_codes(_Moves(game, [game.action(module.Move(0, far - 1, game.rules.corner, 0))]))  # type: ignore[arg-type]
     inside = _Moves(game, [game.action(module.Move(0, far, game.rules.corner, 0))])
     assert len(to_codes(inside)) == 1  # type: ignore[arg-type]
+    # The cross is 10 cells wide and high: the last cell that fits lies 10 beyond it, on every side.
+    first, last = game.rules.corner - 10, game.rules.corner + 9 + 10
+    middle = game.rules.corner + 4
+    for fits, moves in (
+        (True, [(0, last - 4, middle), (1, middle, last - 4), (1, middle, first), (3, last - 4, last - 4),
+                (2, first, last)]),
+        (False, [(0, last - 3, middle), (1, middle, last - 3), (1, middle, first - 1), (3, last - 3, middle),
+                 (3, middle, last - 3), (2, middle, last + 1), (2, middle, first + 3)]),
+    ):  # fmt: skip
+        for move in moves:
+            line = _Moves(game, [game.action(module.Move(*move, 0))])
+            if fits:
+                assert module.to_actions(game, to_codes(line)) == line.moves  # type: ignore[arg-type]
+                continue
+            with pytest.raises(ValueError, match="within 10 cells of the cross"):
+                to_codes(line)  # type: ignore[arg-type]
     action = inside.moves[0]
     assert len(to_codes(_Moves(game, [action] * MOVES))) == MOVES  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=f"at most {MOVES} moves"):

@@ -520,6 +520,44 @@ def test_learning_rates_rise_at_first_and_fall_to_nothing(tmp_path: Path, monkey
     )
 
 
+@pytest.mark.parametrize("method", ["dqn", "paper-dqn", "taught"])
+def test_a_row_has_the_means_since_the_last_one(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten steps with the losses 1 to 10, and a row every four of them and at the end."""
+    made: list[int] = []
+
+    def learn(*_: object) -> float:
+        made.append(1)
+        return float(len(made))
+
+    def loss_and_hits(net: Any, _: object) -> tuple[Any, Any]:
+        loss = learn() + 0 * sum(weights.sum() for weights in net.parameters())
+        return loss, torch.tensor(len(made) / 100)
+
+    for module in (dqn, paper_dqn):
+        monkeypatch.setattr(module, "learn", learn)
+        monkeypatch.setattr(module, "CHECKPOINT", 4)
+    monkeypatch.setattr(taught, "loss_and_hits", loss_and_hits)
+    settings = {
+        "dqn": dataclasses.replace(SMALL, steps=10, nets=1, games=2),
+        "paper-dqn": dataclasses.replace(PAPER, steps=10, games=2),
+        "taught": dataclasses.replace(TAUGHT, steps=10, batch=2, report=4),
+    }[method]
+    rows = trained(GAME, method, settings, tmp_path)
+    assert [(row["step"], row["loss"], row["progress"]) for row in rows] == [
+        (4, 2.5, 0.4),
+        (8, 6.5, 0.8),
+        (10, 9.5, 1.0),
+    ]
+    if method == "taught":
+        assert [row["right"] for row in rows] == pytest.approx([0.025, 0.065, 0.095], abs=1e-4)
+        assert rows[0]["lessons"] == rows[2]["lessons"] > 10
+    else:
+        assert all(0 <= row["solved"] <= 1 for row in rows)
+        seen = [sum(row["seen"].values()) for row in rows]
+        assert 0 < seen[0] < seen[1] < seen[2]
+    assert trained(GAME, method, settings, tmp_path, resume=True) == [], "there is nothing left"
+
+
 def test_every_step_draws_its_puzzles_once_and_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From a stream that belongs to the seed and the step; the largest size grows over the first third of the steps."""
     steps: list[int] = []
@@ -533,10 +571,19 @@ def test_every_step_draws_its_puzzles_once_and_in_turn(tmp_path: Path, monkeypat
         sizes.append(pieces)
         return draw(self, pieces, rng)
 
+    explored: list[list[float]] = []
+    play = dqn.play
+
+    def played(game: Any, ranker: Any, puzzles: Any, epsilons: Any, *others: Any) -> Any:
+        explored.append(epsilons.tolist())
+        return play(game, ranker, puzzles, epsilons, *others)
+
     monkeypatch.setattr(dqn.Puzzles, "draw", recorded)
+    monkeypatch.setattr(dqn, "play", played)
     monkeypatch.setattr(dqn, "learn", lambda *_: 0.0)
-    settings = dataclasses.replace(SMALL, steps=45, nets=2, games=2, max_pieces=6)
+    settings = dataclasses.replace(SMALL, steps=45, nets=2, games=5, max_pieces=6, epsilon=0.3, explore_every=2)
     trained(GAME, "dqn", settings, tmp_path, seed=7)
+    assert explored == [[0.0, 0.3, 0.0, 0.3, 0.0]] * 45, "every second puzzle has random captures"
     assert steps == list(range(45))
     assert set(sizes[:5]) == {3}, "a third of the way to larger ones has not been gone"
     assert set(sizes[:10]) <= {3, 4}

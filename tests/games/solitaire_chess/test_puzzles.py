@@ -136,6 +136,12 @@ def test_kings_are_as_rare_as_in_published_puzzles(level: str) -> None:
     assert make_puzzles(level, 3, seed=2**62 - 1)
 
 
+def test_one_puzzle_of_seven_has_a_king() -> None:
+    count = 3000
+    kings = sum("K" in puzzle.rows for puzzle in make_puzzles("beginner", count, seed=8))
+    assert abs(kings - count / 7) < 4 * (count / 7 * 6 / 7) ** 0.5
+
+
 def test_a_tree_too_large_to_count_says_so() -> None:
     assert capture_tree(GAME.parse_state("QQQQ/QQQQ/QQQQ/QQQQ")).saturated
     assert not capture_tree(GAME.parse_state("R.../.B../..N./P...")).saturated

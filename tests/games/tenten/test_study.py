@@ -306,7 +306,16 @@ def test_the_policies_of_three_pieces(tmp_path: Path) -> None:
     )
 
 
-def test_figures_have_a_curve_per_reward(tmp_path: Path) -> None:
+def test_figures_have_a_curve_per_reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[tuple[str, str], tuple[Any, bool]] = {}
+    lines = study_module.plots.lines
+
+    def watched(axes: Any, found: Any, across: str, up: str, title: str = "", log_y: bool = False) -> None:
+        assert across == "discount"
+        drawn[title, up] = found, log_y
+        lines(axes, found, across, up, title, log_y=log_y)
+
+    monkeypatch.setattr(study_module.plots, "lines", watched)
     whole = Played(np.full(4, 10_000), np.array([80, 100, 120, 100]), 10_000)
     three = {(side, reward, d): whole for side in (3, 4) for reward in ("r1", "r2") for d in DISCOUNTS}
     eight, nine, eleven = study(tmp_path).figures(three, curves())
@@ -317,6 +326,22 @@ def test_figures_have_a_curve_per_reward(tmp_path: Path) -> None:
         assert words in eight.svg
     assert "3x3: score" in nine.svg
     assert "4x4: rounds" in eleven.svg
+    names = [f"{side}x{side}, {reward}" for side in (3, 4) for reward in ("r1", "r2")]
+    assert drawn.pop(("", "mean score in 10,000 rounds")) == (
+        {name: (DISCOUNTS, [100.0] * 10) for name in names},
+        False,
+    )
+    rounds = {side: [1000 * side + 10 * discount for discount in DISCOUNTS] for side in (3, 4)}
+    assert drawn == {
+        (f"{side}x{side}: {what}", f"mean {what}"): (
+            {
+                reward: (DISCOUNTS, [(number if what == "score" else 1) * mean for mean in rounds[side]])
+                for number, reward in enumerate(("r1", "r2", "r3"), 1)
+            },
+            side == 4,  # on 4x4 the rewards differ by orders of magnitude
+        )
+        for side in (3, 4) for what in ("score", "rounds")
+    }  # fmt: skip
 
 
 def test_finished_tables_are_not_made_again(tmp_path: Path) -> None:
@@ -379,6 +404,48 @@ def test_the_table_of_the_longest_games(tmp_path: Path, monkeypatch: pytest.Monk
     average, half = numbers(played)
     assert abs(average - mean) < 2 * half
     assert int(row[5]) > 10
+
+
+def test_only_large_tables_are_kept_and_long_games_are_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Players that last 999,999 or a million rounds: of the first so many games that they have 20 million rounds or at
+    least 20 games, of the second 16 games of at most 2 million rounds."""
+    mean = 0.0
+    solved: list[tuple[int, Path | None]] = []
+    played: list[tuple[int, ...]] = []
+
+    class Solution:
+        mean_rounds_interval = (1.0, 2.0)
+        sweeps, seconds = 7, 1.25
+
+        def __init__(self) -> None:
+            self.mean_rounds, self.policy = mean, self
+
+        def play(self, *given: int) -> Played:
+            played.append(given)
+            return Played(np.array([5, 2_000_000]), np.array([1, 1]), 2_000_000)
+
+    def solve(game: TenTen, file: Path | None = None) -> Solution:
+        solved.append((game.rows, file))
+        return Solution()
+
+    monkeypatch.setattr(study_module, "solve", solve)
+    whole = Study(SIZES["default"], 9, tmp_path, Console(stderr=True, quiet=True))
+    for mean, given in ((1e6 - 1, (20, 9)), (1e6, (16, 9, 2_000_000)), (1e5, (200, 9)), (10.0, (20_000, 9))):
+        played.clear()
+        table = whole.survival()
+        assert played == [given] * 5
+        assert {row[4] for row in table.rows[:5]} == (
+            {"1 deaths in 2,000,005 rounds"} if mean == 1e6 else {f"2,000,005.0 ± {_half():,.1f}, {given[0]:,} games"}
+        )
+        assert [row[5:] for row in table.rows[:5]] == [["7", "1.2"]] * 5
+    kept = [tmp_path / f"survival-5x5-{pieces}.table" for pieces in ("full", "seven")]
+    assert solved[:5] == [(3, None), (4, None), (4, None), *((5, file) for file in kept)]
+
+
+def _half() -> float:
+    """Half of the interval of rounds per death, with one death in 2,000,005 rounds."""
+    _, low, high = Played(np.array([5, 2_000_000]), np.array([1, 1]), 2_000_000).mean_rounds
+    return (high - low) / 2
 
 
 def test_games_and_points_for_every_discount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

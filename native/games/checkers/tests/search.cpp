@@ -108,6 +108,15 @@ TEST(checkers_prefix_codes) {
     CHECK(refused);
 }
 
+// What the catalogue of checksums gives for the digits 1 to 9, and what other programs find for a few more bytes.
+TEST(checkers_checksums_are_those_of_zlib) {
+    const auto of_text = [](std::string_view text) { return crc32(Bytes(text.begin(), text.end())); };
+    CHECK(of_text("123456789") == 0xcbf43926u);
+    CHECK(of_text("") == 0);
+    CHECK(of_text("a") == 0xe8b7be43u);
+    CHECK(of_text("The quick brown fox jumps over the lazy dog") == 0x414fa339u);
+}
+
 TEST(checkers_packed_bytes) {
     Rng rng(4);
     for (const std::size_t size : {1, 63, 64, 65, 2048, 2049, 700'000}) {

@@ -39,6 +39,21 @@ TEST(endgame_index_sizes) {
     CHECK(EndgameIndex(read_kinds("PP")).size() == 1806 * 48 * 48);
 }
 
+// One or two letters, in any order; everything else is refused.
+TEST(endgame_pieces_are_read_from_letters) {
+    CHECK((read_kinds("R") == Kinds{kRook, kNoPiece}));
+    CHECK(read_kinds("NB") == read_kinds("BN") && read_kinds("PQ") == read_kinds("QP"));
+    for (const auto* bad : {"", "QRB", "QQQ", "K", "QK", "q", "R ", ".", "1"}) {
+        bool refused = false;
+        try {
+            read_kinds(bad);
+        } catch (const std::invalid_argument&) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
+}
+
 TEST(endgame_index_of_random_positions) {
     for (const auto* pieces : {"Q", "P", "BB", "BN", "QQ", "RR", "QP", "PP", "NN"}) {
         const EndgameIndex index(read_kinds(pieces));

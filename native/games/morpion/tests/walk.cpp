@@ -251,6 +251,34 @@ TEST(morpion_warps_choose_their_holes_as_often_as_told) {
     }
 }
 
+// Half of the holes of a partner are boxes of radius 0 to 8, each as often; the others are a quarter or a half of the plane.
+TEST(morpion_warps_take_holes_of_all_sizes_from_a_partner) {
+    Settings settings = settings_of(true);
+    settings.mated = 256;
+    const std::vector<u16> grid{
+        static_cast<u16>(15 << 8 | 15 << 3)};  // one move, whose dot is the centre of every hole
+    const Dot centre = dot_of(grid[0]);
+    Random<Up> random(3, 0);
+    constexpr int kDraws = 18'000;
+    int boxes = 0;
+    std::map<int, int> radii;
+    for (int i = 0; i < kDraws; ++i) {
+        const Region hole = choose<Up>(settings, random, grid.data(), 1, true).region;
+        CHECK(hole.contains(centre));
+        int to_right = 0, to_left = 0, above = 0, below = 0;
+        while (to_right < 16 && hole.contains({centre.x + to_right + 1, centre.y})) ++to_right;
+        while (to_left < 15 && hole.contains({centre.x - to_left - 1, centre.y})) ++to_left;
+        while (below < 16 && hole.contains({centre.x, centre.y + below + 1})) ++below;
+        while (above < 15 && hole.contains({centre.x, centre.y - above - 1})) ++above;
+        if (std::max({to_right, to_left, above, below}) >= 15) continue;  // a wedge reaches a border of the board
+        CHECK(to_right == to_left && to_right == above && to_right == below);
+        ++boxes, ++radii[to_right];
+    }
+    CHECK(std::abs(boxes - kDraws / 2) < 4 * std::sqrt(kDraws / 4));
+    CHECK(radii.size() == 9 && radii.rbegin()->first == 8);
+    for (const auto& [radius, count] : radii) CHECK(std::abs(count - boxes / 9.0) < 4 * std::sqrt(boxes / 9.0));
+}
+
 // A grid that was damaged gets back what it lost from a partner that still has it, sooner than by itself.
 TEST(morpion_warps_take_over_the_lines_of_a_partner) {
     const Board board = make_board();

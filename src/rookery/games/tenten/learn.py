@@ -104,7 +104,7 @@ def _map(boards: Boards, values: Any, top: float, chosen: int) -> str:
         if not is_open[number]:
             canvas.rect(x + 0.35, y + 0.35, 0.3, 0.3, draw.LIGHT)
             continue
-        share = max(0.0, min(1.0, float(values[number]) / top))
+        share = float(values[number]) / top  # at most 1: sweeps from 0 only raise values
         canvas.rect(x + 0.04, y + 0.04, 0.92, 0.92, _shade(share), number)
         if number == chosen:
             extra = f'stroke="{draw.INK}" stroke-width="0.16" pointer-events="none"'
