@@ -201,10 +201,11 @@ class EngineAgent(Agent):
     `noise` the scores of all moves are found and normal errors of that standard deviation, in hundredths of
     log-odds, are added before the best is chosen: a weaker player. A move of the `book`, by position and name, is
     played at once; one of several at random. When it chooses a move a draw counts as `contempt` hundredths of
-    log-odds less than an even game, so that it avoids draws against weaker players. If it is `clocked`, the time of a
-    game's clock takes the place of its limits. Several `threads` search the same position with a common table; what
-    they find is not the same every time. If it is `paced`, its nodes and seconds are roughly the average per
-    move; when it plays by a clock, and when it explains a move, they are limits.
+    log-odds less than an even game, and every piece on the board as a twentieth of that more, so that it avoids draws
+    and simple positions against weaker players. If it is `clocked`, the time of a game's clock takes the place of its
+    limits. Several `threads` search the same position with a common table; what they find is not the same every time.
+    If it is `paced`, its nodes and seconds are roughly the average per move, with less for endgames; when it plays by
+    a clock, and when it explains a move, they are limits.
 
     >>> import rookery
     >>> game = rookery.load("checkers")

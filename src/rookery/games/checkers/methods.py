@@ -185,12 +185,12 @@ class Net(Method):
         pieces: int = 0
         """Solved endgames of up to N pieces are looked up; 0 for none."""
         contempt: int = agents.CONTEMPT
-        """Hundredths of log-odds that a draw counts less than an even game."""
+        """Hundredths of log-odds that a draw counts less than an even game; every piece counts a twentieth of it more."""
         threads: int = 1
         """Threads that search the same position; with more than 1, moves depend on the machine."""
         paced: bool = False
-        """Whether nodes and seconds are roughly the average per move instead of limits: less where the best move stays
-        the same, up to twice as much where it changes."""
+        """Whether nodes and seconds are roughly the average per move instead of limits: less in endgames and where the
+        best move stays the same, up to four times as much elsewhere."""
 
         @property
         def limits(self) -> tuple[int, float, int]:
