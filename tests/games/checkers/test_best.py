@@ -129,8 +129,8 @@ def test_limits_of_time_and_a_stop() -> None:
 
 
 def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
-    """The searches of growing depth without it say where it has to stop: 1.2 times its share of the nodes, less 0.18 times
-    it for each of up to four searches since the move changed. With many pieces the share is larger."""
+    """The searches of growing depth without it say where it has to stop: 1.2 times its share of the nodes, less 0.18
+    times it for each of up to four searches since the move changed. With many pieces the share is larger."""
     value, rng, limit = net.load(), random.Random(9), 1100
     engine, stopped = _native.checkers.Engine(value), 0
     spent: tuple[list[float], list[float]] = [], []  # shares of what is to be taken, with few pieces and with many
@@ -177,7 +177,7 @@ def test_seconds_may_be_paced() -> None:
 
 
 def test_contempt_likes_many_pieces() -> None:
-    """Nothing can be captured for two plies, so that all leaves have three pieces, each worth a twentieth of the contempt."""
+    """Nothing can be captured for two plies, so all leaves have three pieces, each worth a twentieth of contempt."""
     state, engine = GAME.parse_state("B:WK29:BK1,K4"), _native.checkers.Engine(random_value(6), None, False)
     for depth in (1, 2):
         scores = [engine.best(state, depth=depth, contempt=contempt)[1] for contempt in (0, 200, -100)]

@@ -185,7 +185,7 @@ class Net(Method):
         pieces: int = 0
         """Solved endgames of up to N pieces are looked up; 0 for none."""
         contempt: int = agents.CONTEMPT
-        """Hundredths of log-odds that a draw counts less than an even game; every piece counts a twentieth of it more."""
+        """Hundredths of log-odds that a draw counts less than an even game, and 20 pieces count more."""
         threads: int = 1
         """Threads that search the same position; with more than 1, moves depend on the machine."""
         paced: bool = False
