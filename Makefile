@@ -15,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.hpp' -o -name '*.cpp' -o -name '*.py') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test docs lint js slow sanitize bench debian axe screenshots format fuzz mutate crash clean
+.PHONY: demo test pytest docs lint js slow sanitize bench debian axe screenshots format fuzz mutate crash clean
 
 demo: .venv/installed
 	$(BIN)/rookery reproduce --quick
@@ -23,9 +23,12 @@ demo: .venv/installed
 # Tests start hundreds of processes, which import the same modules: without .pyc files each would compile all of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What is to be fetched and what is to be built go on at the same time.
+# What is to be fetched and what is to be built go on at the same time, and so do the tests of C++ and of Python.
 test:
-	$(MAKE) -j 5 --output-sync=target lint js sanitize debian axe
+	$(MAKE) -j 5 --output-sync=target lint js build/sanitize/rookery_tests debian axe
+	$(MAKE) -j 2 sanitize pytest
+
+pytest: .venv/dev-installed
 	$(BIN)/python -m pytest -n 3 --dist loadgroup
 
 slow: DEBIAN += qemu-user-static
@@ -57,11 +60,14 @@ js:
 
 # The C++ tests under the address and undefined-behaviour sanitizers. -Og compiles in about two thirds of the time of -O1,
 # which saves more than the tests, then slower, lose.
-sanitize: .venv/cmake-installed
+sanitize: build/sanitize/rookery_tests
+	@$< > build/sanitize-tests.log 2>&1 && tail -n 1 build/sanitize-tests.log || { cat build/sanitize-tests.log; exit 1; }
+
+build/sanitize/rookery_tests: $(NATIVE) | .venv/cmake-installed
 	$(BIN)/cmake -S . -B build/sanitize -DROOKERY_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
 	  -DCMAKE_CXX_FLAGS="-Werror=sign-compare -Og -D_GLIBCXX_ASSERTIONS -fsanitize=address,undefined -fno-sanitize-recover=all" > build/sanitize.log
 	$(BIN)/cmake --build build/sanitize --parallel 2
-	build/sanitize/rookery_tests
+	touch $@
 
 # Notebooks are run, warnings are errors, and links between pages are checked.
 docs: .venv/dev-installed

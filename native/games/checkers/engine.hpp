@@ -148,7 +148,9 @@ public:
         int least = 1 << 20;
         for (Slot& slot : cluster) {
             Entry entry;
-            const int worth = slot.get(entry) == key ? -1000 : entry.depth - 4 * (call_ - entry.search);
+            // What this call does not see counts as empty, so that it finds what it would find with a new table.
+            const bool same = slot.get(entry) == key;
+            const int worth = entry.search < oldest_ ? -500 : same ? -1000 : entry.depth - 4 * (call_ - entry.search);
             if (worth < least) {
                 least = worth;
                 replaced = &slot;

@@ -106,12 +106,12 @@ def test_counters_of_the_rules_are_seen() -> None:
 @pytest.mark.parametrize("nodes", [500, 20_000])
 def test_the_same_limits_give_the_same_line(nodes: int) -> None:
     rng = random.Random(nodes)
-    states = [random_state(rng, rng.randrange(40)) for _ in range(6)]
+    states = [random_state(rng, rng.randrange(100)) for _ in range(12)]
     used, value = _native.checkers.Engine(random_value(2)), random_value(2)
     for state in states:
         fresh = _native.checkers.Engine(value)
         assert used.best(state, nodes=nodes) == fresh.best(state, nodes=nodes)
-        assert used.nodes <= nodes
+        assert used.nodes == fresh.nodes <= nodes
 
 
 def test_limits_of_time_and_a_stop() -> None:
@@ -136,7 +136,7 @@ def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
     spent: tuple[list[float], list[float]] = [], []  # shares of what is to be taken, with few pieces and with many
     for _ in range(60):
         state = random_state(rng, rng.randrange(100))
-        nodes = limit * (1.9 if len(to_board(state)) > 8 else 0.3)
+        nodes = int(limit * (1.9 if len(to_board(state)) > 8 else 0.3))
         paced = engine.best(state, nodes=limit, paced=True)
         used = engine.nodes
         assert used <= 2 * nodes
@@ -146,8 +146,8 @@ def test_a_paced_search_stops_early_where_its_move_stays_the_same() -> None:
         move, same = -1, 0
         for depth in range(1, 99):
             found = engine.best(state, depth=depth, nodes=2000)  # with a table of the same size
-            if engine.nodes >= 2000:
-                assert used >= 2000
+            if engine.nodes >= min(2000, 2 * nodes):
+                assert used >= min(2000, 2 * nodes)
                 break
             same = same + 1 if found[0][0] == move else 0
             move = found[0][0]
