@@ -177,7 +177,7 @@ def test_an_output_is_the_square_and_the_first_direction() -> None:
     assert len(seen) == 98, "every step that stays on the board: 7 rows of 7, in four directions by colour"
 
 
-def test_the_target_net_is_renewed_every_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_target_net_is_renewed_at_the_given_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step that adds 1 to every weight and has its number as the loss."""
     apart: list[float] = []
 

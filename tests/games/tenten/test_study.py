@@ -407,8 +407,8 @@ def test_the_table_of_the_longest_games(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_only_large_tables_are_kept_and_long_games_are_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Players that last 999,999 or a million rounds: of the first so many games that they have 20 million rounds or at
-    least 20 games, of the second 16 games of at most 2 million rounds."""
+    """Players that last 999,999 or a million rounds: the first play enough games for 20 million rounds, at least
+    20, the second 16 games of at most 2 million rounds."""
     mean = 0.0
     solved: list[tuple[int, Path | None]] = []
     played: list[tuple[int, ...]] = []
